@@ -11,6 +11,8 @@ _ERF_AT = 0.3275911
 _ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 # Between them the squares of float32 are what they should be.
 _SMALL, _LARGE = 2.0**-50, 2.0**62
+# Below it series are exact; above the others squares and powers of e are no longer.
+_SERIES, _LARGE_SQUARE, _LARGE_POWER = 0.1, 2.0**30, 88.0
 
 
 def acos(x: Tensor) -> Tensor:
@@ -38,32 +40,46 @@ def tan(x: Tensor) -> Tensor:
 
 
 def sinh(x: Tensor) -> Tensor:
-    """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + x^7 / 5040."""
+    """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + ... + x^9 / 9!."""
     square = x.apply("Square")
-    small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040))))
-    return (x.apply("Abs") < 1).choose(small, (x.apply("Exp") - (-x).apply("Exp")) * 0.5)
+    small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040 + square / 362880))))
+    size = x.apply("Abs")
+    return (size < 1).choose(small, x.apply("Sign") * (_half_power(size) - (-size).apply("Exp") * 0.5))
 
 
 def cosh(x: Tensor) -> Tensor:
     """(e^x + e^-x) / 2."""
-    return (x.apply("Exp") + (-x).apply("Exp")) * 0.5
+    size = x.apply("Abs")
+    return _half_power(size) + (-size).apply("Exp") * 0.5
+
+
+def _half_power(x: Tensor) -> Tensor:
+    """e^x / 2, which float32 holds where it holds no e^x."""
+    root = (x * 0.5).apply("Exp")
+    return (x > _LARGE_POWER).choose(root * 0.5 * root, x.apply("Exp") * 0.5)
 
 
 def asinh(x: Tensor) -> Tensor:
-    """sign(x) log(|x| + sqrt(x^2 + 1))."""
-    size = x.apply("Abs")
-    root = (size.apply("Square") + 1).apply("Sqrt")
-    return x.apply("Sign") * (size + size.apply("Square") / (root + 1)).apply("Log1p")
+    """sign(x) log(|x| + sqrt(x^2 + 1)); near 0 its series, and log(2 |x|) where x^2 overflows."""
+    size, square = x.apply("Abs"), x.apply("Square")
+    root = (square + 1).apply("Sqrt")
+    wide = (size + square / (root + 1)).apply("Log1p")
+    wide = (size > _LARGE_SQUARE).choose(size.apply("Log") + math.log(2), wide)
+    small = x * (1 + square * (-1 / 6 + square * (3 / 40 - square * (15 / 336))))
+    return (size < _SERIES).choose(small, x.apply("Sign") * wide)
 
 
 def acosh(x: Tensor) -> Tensor:
-    """log(x + sqrt(x^2 - 1))."""
-    return (x + ((x - 1) * (x + 1)).apply("Sqrt")).apply("Log")
+    """log(x + sqrt(x^2 - 1)), as 2 asinh(sqrt((x - 1) / 2)), which is exact near 1; NaN below it."""
+    return asinh(((x - 1) * 0.5).apply("Sqrt")) * 2
 
 
 def atanh(x: Tensor) -> Tensor:
-    """log((1 + x) / (1 - x)) / 2."""
-    return ((1 + x) / (1 - x)).apply("Log") * 0.5
+    """log((1 + x) / (1 - x)) / 2; near 0 its series."""
+    size, square = x.apply("Abs"), x.apply("Square")
+    wide = x.apply("Sign") * (size * 2 / (1 - size)).apply("Log1p") * 0.5
+    small = x * (1 + square * (1 / 3 + square * (1 / 5 + square * (1 / 7))))
+    return (size < _SERIES).choose(small, wide)
 
 
 def erf(x: Tensor) -> Tensor:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 
 import numpy as np
 
-from ...lite.errors import UnsupportedError
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_COMPLEX64, DT_DOUBLE, DT_FLOAT
+from ..building import complex_functions as functions
 from ..building.elementwise import complex_quotient, hypotenuse
-from .computation import reduction
+from ..building.tensor import Tensor
+from ..ir.node import Node
+from ..ir.types import ElementType, TensorType, element_type
+from .computation import described, reduction
 from .elementwise import fitting
 from .held import Complex, Held, joined, known_shape
 from .program import ArrayType, Dense, Operation, Type, Value
@@ -20,6 +26,7 @@ _BY_PARTS = frozenset(
         *("add", "broadcast", "broadcast_in_dim", "concatenate", "dynamic_broadcast_in_dim"),
         *("dynamic_gather", "dynamic_reshape", "dynamic_slice", "dynamic_update_slice", "gather", "negate"),
         *("pad", "real_dynamic_slice", "reshape", "reverse", "select", "slice", "subtract", "transpose"),
+        *("torch_index_select",),
     )
 )
 _PRODUCTS = frozenset(("convolution", "dot", "dot_general", "multiply"))
@@ -78,10 +85,56 @@ def _product(step: Step) -> Complex:
     return Complex(real, applied(step, "add", applied(step, name, a, d), applied(step, name, b, c)))
 
 
-def _quotient(step: Step) -> Complex:
-    given = [*parts(step.held(0)), *parts(step.held(1))]
-    made = complex_quotient(*fitting(given, len(step.shape)))
-    return Complex(*(joined(part, given, step.shape) for part in made))
+def _function(compute: Callable[..., functions.Parts]) -> ComplexRule:
+    """A rule of a function of parts."""
+
+    def rule(step: Step) -> Complex:
+        given = [part for held in step.operands for part in parts(held)]
+        wanted = len(signature(compute).parameters)
+        if len(given) != wanted:
+            raise ModelError(f"operands must be {wanted // 2}, got {len(step.operands)}")
+        made = compute(*fitting(given, len(step.shape)))
+        return Complex(*(joined(part, given, step.shape) for part in made))
+
+    return rule
+
+
+def _compared(step: Step) -> Held:
+    """Whether both parts are equal, or one is not."""
+    (a, b), (c, d) = parts(step.held(0)), parts(step.held(1))
+    direction = step.text("comparison_direction")
+    if direction not in ("EQ", "NE"):
+        raise ModelError(f"complex numbers must be compared by EQ or NE, got {direction}")
+    each = [applied(step, "compare", *pair) for pair in ((a, c), (b, d))]
+    return applied(step, "and" if direction == "EQ" else "or", *each)
+
+
+def _is_finite(step: Step) -> Held:
+    return applied(step, "and", *(applied(step, "is_finite", part) for part in parts(step.held(0))))
+
+
+def as_one(held: Complex, type: int) -> Tensor:
+    """The numbers as one tensor of TensorFlow's type for them."""
+    whole = _split(held)
+    if whole is not None and whole.type == type:
+        return whole
+    body = held.real.tensor.body
+    part = DT_FLOAT if type == DT_COMPLEX64 else DT_DOUBLE
+    pairs = body.cast(body.op("Pack", held.real.whole, held.imaginary.whole, axis=-1), part)
+    return body.op("Bitcast", pairs, type=element_type(type))
+
+
+def _split(held: Complex) -> Tensor | None:
+    """The tensor that the parts were taken from, None where they are of no one."""
+    made = [part.tensor.made for part in (held.real, held.imaginary)]
+    nodes = [value.owner for value in made if value is not None and isinstance(value.owner, Node)]
+    if held.real.stretched or held.imaginary.stretched or [node.op for node in nodes] != ["Real", "Imag"]:
+        return None
+    first, second = (node.operands[0] for node in nodes)
+    if first is not second or not isinstance(first.type, TensorType):
+        return None
+    assert isinstance(first.type.element, ElementType)
+    return Tensor(held.real.tensor.body, first.type.element.number, held.real.tensor.shape, first)
 
 
 def _made(step: Step) -> Complex:
@@ -101,14 +154,6 @@ def _absolute(step: Step) -> Held:
     return joined(hypotenuse(*fitting(sides, len(step.shape))), sides, step.shape)
 
 
-def _exponential(step: Step) -> Complex:
-    """e^re (cos im + i sin im)."""
-    real, imaginary = parts(step.held(0))
-    size = applied(step, "exponential", real)
-    turned = [applied(step, name, imaginary) for name in ("cosine", "sine")]
-    return Complex(*(applied(step, "multiply", size, each) for each in turned))
-
-
 def _converted(step: Step) -> Result:
     """Of any numbers: all are computed in 32 bits."""
     if not is_complex(step.result_type()):
@@ -123,7 +168,14 @@ def _same(step: Step) -> Sequence[Held]:
 
 def _sum(step: Step) -> Complex:
     if reduction(step.region(0)) != "add" or len(step.operands) != 2:
-        raise UnsupportedError("a reduction of complex numbers other than a sum")
+        raise UnsupportedError("reductions of complex numbers other than sums")
+    return _by_parts(step)
+
+
+def _scattered(step: Step) -> Complex:
+    """Numbers put to places or added there."""
+    if described(step.region(0)) not in (["b"], ["add(a,b)"]):
+        raise UnsupportedError("scatter of complex numbers other than to set or add them")
     return _by_parts(step)
 
 
@@ -143,11 +195,27 @@ _RULES: dict[str, ComplexRule] = {
     "abs": _absolute,
     "complex": _made,
     "constant": _constant,
+    "compare": _compared,
     "convert": _converted,
-    "divide": _quotient,
-    "exponential": _exponential,
+    "cosine": _function(functions.cosine),
+    "divide": _function(complex_quotient),
+    "exponential": _function(functions.exp),
+    "exponential_minus_one": _function(functions.expm1),
     "imag": _imaginary,
+    "is_finite": _is_finite,
+    "log": _function(functions.log),
+    "log_plus_one": _function(functions.log1p),
+    "logistic": _function(functions.logistic),
     "optimization_barrier": _same,
+    "power": _function(functions.power),
     "real": _real,
     "reduce": _sum,
+    "reduce_window": _sum,
+    "rsqrt": _function(functions.rsqrt),
+    "scatter": _scattered,
+    "sign": _function(functions.sign),
+    "sine": _function(functions.sine),
+    "sqrt": _function(functions.sqrt),
+    "tan": _function(functions.tan),
+    "tanh": _function(functions.tanh),
 }

@@ -12,7 +12,8 @@ from ..building.region import Region
 from ..building.tensor import Tensor
 from ..ir.types import TensorType, element_type
 from ..shapes.dimensions import either
-from .held import Held
+from .complex_numbers import is_complex
+from .held import Complex, Held, tensors_of, values_of
 from .program import Block, Value, free_values
 from .step import Result, Rule, Step
 
@@ -27,7 +28,7 @@ def _imported(
     """What the computation returns, whose ops the body takes. outer are values of the surroundings."""
     importer = step.importer.inner(body)
     importer.values.update(outer)
-    return [each.whole for each in importer.run(block, arguments)]
+    return tensors_of(importer.run(block, arguments))
 
 
 def captures(step: Step, *blocks: Block) -> dict[Value, Held]:
@@ -35,15 +36,26 @@ def captures(step: Step, *blocks: Block) -> dict[Value, Held]:
     found = {}
     for value in free_values(*blocks):
         held = step.importer.find(value)
-        if held.tensor.data is None or held.sizes is not None:
+        if not held.is_constant or held.sizes is not None:
             found[value] = held
     return found
 
 
 def _passed(region: Region, first: int, outer: dict[Value, Held]) -> dict[Value, Held]:
     """The captured values as the region's arguments from one on."""
-    given = region.given[first:]
-    return {value: Held(x, held.shape) for (value, held), x in zip(outer.items(), given, strict=True)}
+    return dict(zip(outer, values_of(region.given[first:], _like(list(outer.values()))), strict=True))
+
+
+def _like(values: Sequence[Held]) -> list[tuple[bool, Sequence[int]]]:
+    return [(isinstance(each, Complex), each.shape) for each in values]
+
+
+def _results(step: Step, tensors: Sequence[Tensor]) -> list[Held]:
+    """What a node of control flow gives, as the operation's results."""
+    types = [step.result_type(place) for place in range(len(step.operation.results))]
+    if len(tensors) != sum(1 + is_complex(type) for type in types):
+        raise ModelError(f"it must have {len(tensors)} results, got {len(types)}")
+    return values_of(tensors, [(is_complex(type), type.shape) for type in types])
 
 
 def if_(step: Step) -> Result:
@@ -65,10 +77,10 @@ def case(step: Step) -> Result:
     return _case(step, number, branches)
 
 
-def _case(step: Step, number: Tensor, branches: Sequence[Block]) -> list[Tensor]:
+def _case(step: Step, number: Tensor, branches: Sequence[Block]) -> list[Held]:
     outer = captures(step, *branches)
     body = step.body
-    state = [number, *(held.whole for held in outer.values())]
+    state = [number, *tensors_of(list(outer.values()))]
 
     def chosen(body: Body, given: Sequence[Tensor], first: int) -> list[Tensor]:
         """Branches from one on, by an IF in a body that has what is given."""
@@ -85,20 +97,20 @@ def _case(step: Step, number: Tensor, branches: Sequence[Block]) -> list[Tensor]
             functions.append(region.function.name)
         return if_node(body, is_first, given, ends, functions)
 
-    return chosen(body, state, 0)
+    return _results(step, chosen(body, state, 0))
 
 
 def _chosen(step: Step, condition: Tensor, yes: Block, no: Block) -> Result:
     if condition.data is not None:
         return _in_place(step, yes if condition.data.reshape(-1)[0] else no)
     outer = captures(step, yes, no)
-    state = [held.whole for held in outer.values()]
+    state = tensors_of(list(outer.values()))
     ends, functions = [], []
     for what, block in (("then", yes), ("else", no)):
         region = _region(step, f"if/{what}", state)
         ends.append(region.finish(_imported(step, region.body, block, [], _passed(region, 0, outer))))
         functions.append(region.function.name)
-    return if_node(step.body, condition, state, ends, functions)
+    return _results(step, if_node(step.body, condition, state, ends, functions))
 
 
 def _in_place(step: Step, block: Block) -> list[Held]:
@@ -109,14 +121,14 @@ def while_(step: Step) -> Result:
     """WHILE over the operands and what the two computations use of the surroundings."""
     condition, block = step.region(0), step.region(1)
     outer = captures(step, condition, block)
-    count = len(step.operands)
-    state = [*step.inputs(), *(held.whole for held in outer.values())]
-    shapes = [held.shape for held in (*step.operands, *outer.values())]
+    own = tensors_of(step.operands)
+    count = len(own)
+    state = [*own, *tensors_of(list(outer.values()))]
 
     def run(what: str, of: Block) -> tuple[Region, list[Tensor]]:
         region = _region(step, f"while/{what}", state)
-        arguments = [Held(x, shape) for x, shape in zip(region.given, shapes, strict=True)]
-        return region, _imported(step, region.body, of, arguments[:count], _passed(region, count, outer))
+        arguments = values_of(region.given[:count], _like(step.operands))
+        return region, _imported(step, region.body, of, arguments, _passed(region, count, outer))
 
     test, goes_on = run("cond", condition)
     if len(goes_on) != 1 or goes_on[0].type != DT_BOOL:
@@ -133,7 +145,7 @@ def while_(step: Step) -> Result:
         TensorType(element_type(x.type), either(plain_shape(x.shape), plain_shape(after.shape)))
         for x, after in zip(state, [*nexts, *state[count:]], strict=True)
     ]
-    return while_node(step.body, state, types, test, region)[:count]
+    return _results(step, while_node(step.body, state, types, test, region)[:count])
 
 
 REGISTRATIONS: dict[str, Rule] = {"case": case, "if": if_, "while": while_}

@@ -19,6 +19,8 @@ _OUTSIDE = {
     "ui16": graph_def.DT_UINT16,
     "ui8": graph_def.DT_UINT8,
     "i1": graph_def.DT_BOOL,
+    "complex<f32>": graph_def.DT_COMPLEX64,
+    "complex<f64>": graph_def.DT_COMPLEX128,
 }
 _NAMES = {number: name for name, number in _OUTSIDE.items()} | {graph_def.DT_UINT64: "ui64"}
 # Bits of an element.

@@ -18,7 +18,7 @@ from .step import Rule, Step
 from .told_types import check_arguments, check_operands, check_passed, check_result
 
 # Operations whose results are those of other operations.
-_HANDED_ON = frozenset(("call", "composite", "fft"))
+_HANDED_ON = frozenset(("call", "case", "composite", "fft", "if", "while"))
 # What knows of numbers of 64 bits as pairs.
 _TAKE_WORDS = frozenset(("bitcast_convert", "call", "optimization_barrier", "rng_bit_generator"))
 # Functions within functions, and operations of all calls together.

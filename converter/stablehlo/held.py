@@ -82,6 +82,10 @@ class Complex(Held):
     def with_rank(self) -> Tensor:
         raise UnsupportedError(_NO_COMPLEX)
 
+    @property
+    def is_constant(self) -> bool:
+        return self.real.is_constant and self.imaginary.is_constant
+
 
 class Words(Held):
     """Numbers of 64 bits as pairs of 32 along a last axis, the lower one first."""
@@ -98,6 +102,24 @@ class Words(Held):
 
 NO_WORDS = "values of type ui64 have no operators in a .tflite model"
 _NO_COMPLEX = "complex numbers here have no operators; give it their real and imaginary parts"
+
+
+def tensors_of(values: Sequence[Held]) -> list[Tensor]:
+    """The values whole, of complex numbers both parts, as functions take and give them."""
+    found = []
+    for each in values:
+        parts = (each.real, each.imaginary) if isinstance(each, Complex) else (each,)
+        found += [part.whole for part in parts]
+    return found
+
+
+def values_of(tensors: Sequence[Tensor], like: Sequence[tuple[bool, Sequence[int]]]) -> list[Held]:
+    """Tensors as the values that they were: each a complex number or not, and its shape."""
+    rest, found = iter(tensors), list[Held]()
+    for is_complex, shape in like:
+        first = Held(next(rest), shape)
+        found.append(Complex(first, Held(next(rest), shape)) if is_complex else first)
+    return found
 
 
 def stretched_tensor(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import DT_COMPLEX64, DT_INT32
+from ...lite.errors import ModelError
+from ...schema.graph_def import DT_COMPLEX64, DT_DOUBLE, DT_FLOAT, DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
 from ..building.module_builder import FailedError, named_output, placeholder, refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.module import Graph
+from ..ir.types import element_type
 from ..named_values import Shapes
-from .complex_numbers import is_complex
+from .complex_numbers import as_one, is_complex
 from .element_types import inner_type, outside_type
 from .graph_import import Importer, Shared
 from .held import Complex, Held
@@ -69,10 +70,8 @@ def _inputs(
     names = argument_names(importer.shared.program, main)
     for place, (value, name) in enumerate(zip(main.body.arguments, names, strict=True)):
         type = value.type
-        outside = DT_COMPLEX64 if is_complex(type) else outside_type(type)
+        outside = outside_type(type)
         assert isinstance(type, ArrayType)
-        if type.element == "complex<f64>":
-            raise UnsupportedError(f"input {shown(name)} must be of complex<f32>, got {type}")
         if global_constant(main, place) == "_platform_index":
             # Which of several machines the program runs on: the first is as good as any.
             arguments.append(Held(importer.body.scalar(0, DT_INT32), ()))
@@ -99,7 +98,9 @@ def _as_computed(x: Tensor, type: ArrayType, shape: Sequence[int]) -> Held:
     """An input in the type that is computed with: of complex numbers both parts."""
     if not is_complex(type):
         return Held(x.body.cast(x, inner_type(type)), shape)
-    return Complex(*(Held(x.apply(op), shape) for op in ("Real", "Imag")))
+    float_type = element_type(DT_FLOAT if x.type == DT_COMPLEX64 else DT_DOUBLE)
+    parts = (x.body.op(op, x, Tout=float_type) for op in ("Real", "Imag"))
+    return Complex(*(Held(x.body.cast(part, DT_FLOAT), shape) for part in parts))
 
 
 def argument_names(program: Program, main: FunctionOperation) -> list[str]:
@@ -142,7 +143,9 @@ def _outputs(importer: Importer, main: FunctionOperation, results: Sequence[Held
     body, found = importer.body, {}
     for held, value, name in zip(results, main.body.returned, result_names(main), strict=True):
         body.prefix = name
-        found[name] = named_output(body.cast(held.whole, outside_type(value.type)), name)
+        outside = outside_type(value.type)
+        whole = as_one(held, outside) if isinstance(held, Complex) else body.cast(held.whole, outside)
+        found[name] = named_output(whole, name)
     return found
 
 

@@ -56,7 +56,7 @@ def test_a_saved_model(tmp_path: Path) -> None:
 
 def test_recipes_and_calibrations(tmp_path: Path) -> None:
     rule = '[{"regex": ".*", "operation": "CONV_2D", "algorithm_key": "no_quantize"}]'
-    assert len(load_recipe(marked(tmp_path / "recipe.json", rule))) == 1
+    assert len(load_recipe(marked(tmp_path / "recipe.json", rule)).rules) == 1
     empty = Calibration("minmax", {}, {})
     empty.save(tmp_path / "plain.json")
     path = marked(tmp_path / "ranges.json", (tmp_path / "plain.json").read_text())

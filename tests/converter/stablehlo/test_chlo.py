@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from types import ModuleType
 
 import ai_edge_litert.interpreter as litert
 import numlite
 import numpy as np
 import pytest
-from numlite.converter import Converter
+from numlite.converter import Converter, run_graph
 
 RUNTIMES = pytest.mark.parametrize("runtime", [numlite, litert], ids=["numlite", "litert"])
 INF, NAN = math.inf, math.nan
@@ -47,3 +48,33 @@ def test_digamma_beside_its_poles(runtime: ModuleType, beside: float) -> None:
     wanted = -1 / e - EULER + e * math.pi**2 / 6
     found = computed(runtime, "digamma", [beside, 0, -3, INF, NAN])
     np.testing.assert_allclose(found, [wanted, NAN, NAN, INF, NAN], rtol=1e-6)
+
+
+INVERSES = {"acosh": np.arccosh, "asinh": np.arcsinh, "atanh": np.arctanh, "cosh": np.cosh, "sinh": np.sinh}
+
+
+@pytest.mark.parametrize("name", INVERSES)
+def test_hyperbolic_functions_over_the_whole_range(name: str, tmp_path: Path) -> None:
+    """Of all sizes of float32, of both signs, and close to 1: as NumPy has it, computed in 64 bits."""
+    draw = np.random.default_rng(2)
+    sizes = [
+        10.0 ** draw.uniform(-37, 38.5, 900),
+        1 + 10.0 ** draw.uniform(-7, 0, 300),
+        draw.uniform(0, 1, 300),
+    ]
+    ends = [0, 1, 0.1, 88.5, 89.4, 1e19, 1.9e19, 3.4e38, math.inf, math.nan]
+    x = np.concatenate([*sizes, ends]).astype(np.float32)
+    x = np.concatenate([x, -x])
+    type = f"tensor<{x.size}xf32>"
+    text = (
+        f"func.func @main(%x: {type}) -> {type} {{\n%y = chlo.{name} %x : {type} -> {type}\n"
+        f"return %y : {type}\n}}"
+    )
+    (tmp_path / "program").write_text(text)
+    converter = Converter.from_stablehlo(text)
+    [output] = converter.entries[0].outputs
+    runner = numlite.Interpreter(model_content=converter.convert()).get_signature_runner()
+    with np.errstate(all="ignore"):
+        wanted = INVERSES[name](x.astype(np.float64)).astype(np.float32)
+    for found in (runner(x=x)[output], *run_graph(tmp_path / "program", {"x": x}, [output])):
+        np.testing.assert_allclose(found, wanted, rtol=2e-6)
