@@ -20,7 +20,7 @@ from ...lite.model import Model
 from .calibrate import run_sample
 from .debug_model import NUMERIC_VERIFY, Verified, debug_model, verified
 from .float_runner import float_interpreter
-from .integer_recipe import activation_scheme
+from .integer_recipe import activation_schemes
 from .layer_statistics import as_taken, real_values
 from .quantized_model import QuantizedModel
 from .quantizer import Quantizer
@@ -231,8 +231,7 @@ class _Made:
             recipe.add(Rule(operation=name, scheme=None))
         for name in options.denylisted_nodes or ():
             recipe.add(Rule(rf"(^|;){re.escape(name)}($|;)", scheme=None))
-        scheme = activation_scheme(recipe)
-        assert scheme is not None
+        [scheme] = activation_schemes(recipe)
         ends = f"int{scheme.activation_bits}" if options.fully_quantize else "float32"
         return Quantizer(self.float_model, recipe).quantize(
             self._ranges, input_type=ends, output_type=ends, improve="none"

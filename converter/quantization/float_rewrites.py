@@ -21,12 +21,19 @@ from ...schema import tflite
 from .constraints import INT16
 from .float_graph import Site
 from .model_editor import ModelEditor
+from .operator_schemes import OperatorSchemes
 
 Range = tuple[float, float]
 
+# Operators that others are written for, by the bits of activations.
+REWRITTEN = {8: ("NEG", "SQUARE"), 16: ("NEG", "SQUARE", "SQUARED_DIFFERENCE")}
 
-def make_integrable(editor: ModelEditor, type: TensorType, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
-    """Rewrite all subgraphs for activations of a type; ranges of tensors that are new, or have other values.
+
+def make_integrable(
+    editor: ModelEditor, schemes: OperatorSchemes, ranges: Mapping[Site, Range]
+) -> dict[Site, Range]:
+    """Rewrite operators for the activations of their schemes; ranges of tensors that are new, or have
+    other values.
 
     Tensors keep their numbers.
     """
@@ -34,7 +41,8 @@ def make_integrable(editor: ModelEditor, type: TensorType, ranges: Mapping[Site,
     for number, subgraph in enumerate(editor.subgraphs):
         rewrite = _Rewrite(editor, number, subgraph, ranges, changed)
         for operator, name in editor.operators(subgraph):
-            if not rewrite.is_float(operator):
+            type = schemes.type((number, tuple(operator.outputs or ())))
+            if type is None or not rewrite.is_float(operator):
                 continue
             if name == "SQUARE":
                 rewrite.square(operator)

@@ -7,27 +7,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
-from ...lite.tensor import TensorType
-from .constraints import INT8 as INT8_TYPE
-from .constraints import INT16
-from .float_graph import FloatGraph, Site
-from .float_rewrites import make_integrable
+from .borders import Borders, insert_borders
+from .float_graph import FloatGraph, Site, Step
+from .float_rewrites import REWRITTEN, make_integrable
 from .integer_constants import IntegerConstants
 from .kernel_limits import within_limits
 from .masks import clip_masks
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
+from .operator_schemes import OperatorSchemes
 from .parameters import Parameters, one_scale, range_parameters, trained_parameters
 from .propagate import Range, Sets
 from .range_gaps import refusing_gaps, spread_ranges
 from .recurrent_integers import RecurrentIntegers, refusing_recurrent
 from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
-from .scheme import ACTIVATIONS, Integers
-from .scheme import INT8 as INT8_VALUES
+from .scheme import ACTIVATIONS, INT8, INT16, Integers, Scheme
 from .selection import CALLS, Refusal, select
 from .set_states import sets_integers
+
+_INT8 = OperatorSchemes(Scheme(activation_bits=8))
 
 
 class Integered(NamedTuple):
@@ -45,12 +45,11 @@ class Integered(NamedTuple):
 def sites_to_observe(graph: FloatGraph, refuse: Refusal = lambda step: None) -> set[Site]:
     """The tensors whose ranges integer activations may ask for, where operators stay float as refused."""
     found: set[Site] = set()
-    rewritten = ("NEG", "SQUARE")
     for step in graph.steps:
-        if step.name in rewritten:
+        if step.name in REWRITTEN[8]:
             found.update(Site(step.graph, t) for t in (*step.inputs, *step.outputs))
-    for type_ in (INT8_TYPE, INT16):
-        for step in select(graph, type_, refuse).chosen.values():
+    for scheme in (Scheme(activation_bits=bits) for bits in ACTIVATIONS):
+        for step in select(graph, lambda step, own=scheme: own, refuse).chosen.values():  # type: ignore[misc]
             found.update(step.operand_sites(), step.result_sites())
     ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
     for step in graph.steps:
@@ -62,40 +61,50 @@ def sites_to_observe(graph: FloatGraph, refuse: Refusal = lambda step: None) -> 
 def quantize_activations(
     model: Model,
     ranges: Mapping[Site, Range],
-    activation_bits: int = 8,
+    schemes: OperatorSchemes = _INT8,
     *,
-    per_channel: bool = True,
-    per_channel_dense: bool = True,
     ends: Ends = FLOAT_ENDS,
     refuse: Refusal = lambda step: None,
     mending: Mending = PLAIN,
-    weight_bits: int = 8,
     trained: bool = False,
 ) -> Integered:
-    """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
+    """Make every operator that has an integer kernel an integer one, by its scheme.
 
-    Filters have weight_bits where the operator's kernels take so few, else 8. Raises ModelError that names
-    the tensors which have no range; where trained, operators with such tensors stay float.
+    Where those of 8 and of 16 bits meet, a QUANTIZE stands between. Filters have the scheme's bits where the
+    operator's kernels take so few, else 8. Raises ModelError that names the tensors which have no range;
+    where trained, operators with such tensors stay float. UnsupportedError for trained ranges and activations
+    of both kinds.
     """
-    integers = ACTIVATIONS[activation_bits]
+    if trained and len(schemes.bits()) > 1:
+        raise UnsupportedError(
+            "recipe: a model that was trained for its integers must have activations of one kind, got 8 and "
+            "16 bits; a recipe with one of them would run"
+        )
     editor = ModelEditor(model)
-    ranges = prepare_floats(editor, activation_bits, ranges, mending)
+    ranges = prepare_floats(editor, schemes, ranges, mending)
     graph = FloatGraph(editor)
+
+    def scheme_of(step: Step) -> Scheme:
+        return schemes.of(graph, step)
+
     refuse = refusing_recurrent(graph, ranges, refuse)
     if trained:
         ranges = spread_ranges(graph, ranges)
-        refuse = refusing_gaps(graph, TensorType(integers.type), ranges, refuse)
-    selection = select(graph, TensorType(integers.type), refuse)
-    sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends), trained)
-    constants = IntegerConstants(
-        *(graph, integers, per_channel, per_channel_dense, mending.knowledge, weight_bits), on_grid=trained
-    )
+        refuse = refusing_gaps(graph, scheme_of, ranges, refuse)
+    selection, chosen_ends = select(graph, scheme_of, refuse), _chosen_ends(graph, ends)
+    borders = Borders(set(), {})
+    if len({*(selection.integers(step) for step in selection.chosen.values()), *chosen_ends.values()}) > 1:
+        before, borders = graph, insert_borders(graph, selection, chosen_ends, ranges)
+        graph, ranges = FloatGraph(editor), {**ranges, **borders.ranges}
+        selection = selection.in_graph(before, graph)
+    sets = Sets(graph, selection, ranges, chosen_ends, trained)
+    constants = IntegerConstants(graph, selection, mending.knowledge, on_grid=trained)
     make = trained_parameters if trained else range_parameters
-    parameters = _parameters(graph, sets, constants, integers, make)
-    if integers is INT8_VALUES:
-        parameters = within_limits(graph, selection, sets, parameters)
+    parameters = within_limits(graph, selection, sets, _parameters(graph, sets, constants, make))
     recurrent = RecurrentIntegers(graph, constants, ranges)
-    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends))
+    rewrite(
+        Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends, borders.operators)
+    )
     reasons = {
         graph.where(step): selection.reasons[key]
         for step in graph.steps
@@ -106,38 +115,40 @@ def quantize_activations(
 
 
 def prepare_floats(
-    editor: ModelEditor, activation_bits: int, ranges: Mapping[Site, Range], mending: Mending
+    editor: ModelEditor, schemes: OperatorSchemes, ranges: Mapping[Site, Range], mending: Mending
 ) -> dict[Site, Range]:
     """Change a float model, in place, into the one whose operators become integer ones; its ranges."""
-    type = TensorType(ACTIVATIONS[activation_bits].type)
     found = {**ranges, **mending.edit(editor, ranges)}
-    found.update(clip_masks(editor, type, found))
-    found.update(make_integrable(editor, type, found))
+    found.update(clip_masks(editor, schemes, found))
+    found.update(make_integrable(editor, schemes, found))
     return found
 
 
-def _chosen_ends(graph: FloatGraph, ends: Ends) -> list[Site]:
-    """The float inputs and outputs that are to be integers."""
-    found = [*(graph.inputs if ends.inputs else ()), *(graph.outputs if ends.outputs else ())]
-    return sorted(site for site in found if site.graph in graph.entries and graph.is_float(site))
+def _chosen_ends(graph: FloatGraph, ends: Ends) -> dict[Site, Integers]:
+    """The float inputs and outputs that are to be integers, and the activations that these are of."""
+    found: dict[Site, Integers] = {}
+    for sites, wanted in ((graph.outputs, ends.outputs), (graph.inputs, ends.inputs)):
+        if wanted is not None:
+            inner = INT16 if wanted is INT16 else INT8
+            found.update((site, inner) for site in sorted(sites) if site.graph in graph.entries)
+    return {site: found[site] for site in sorted(found) if graph.is_float(site)}
 
 
 def _parameters(
     graph: FloatGraph,
     sets: Sets,
     constants: IntegerConstants,
-    integers: Integers,
     of_range: Callable[[float, float, Integers], Parameters],
 ) -> dict[Site, Parameters]:
     """Those of every tensor of a set."""
     found: dict[Site, Parameters] = {}
     unknown: list[Site] = []
     for root, members in sets.members().items():
-        source = sets.source(root)
+        source, integers = sets.source(root), sets.integers(root)
         if source.fixed is not None:
             made = one_scale(*source.fixed, integers)
         elif source.constant is not None:
-            made = constants.embedding(source.constant)
+            made = constants.embedding(source.constant, integers)
         elif (range_ := sets.range(root)) is not None:
             made = of_range(*range_, integers)
         else:

@@ -7,7 +7,7 @@ learnt from the others. Where that is no better than nothing, nothing is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,18 +69,23 @@ def chosen_improvements(improve: str | None, ranges: Calibration) -> frozenset[s
     return IMPROVEMENTS[improve]
 
 
-def improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str]) -> Mending:
-    """The mending of a float model; PLAIN where nothing is gained, or an integer model fails on samples."""
+def improved(
+    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], whole: Container[Site] = ()
+) -> Mending:
+    """The mending of a float model, in which those tensors keep their whole ranges; PLAIN where nothing
+    is gained, or an integer model fails on samples."""
     if not what & _MENDING:
         return PLAIN
     try:
         with single_threaded_blas():
-            return _improved(model, make, ranges, what)
+            return _improved(model, make, ranges, what, whole)
     except InvokeError:
         return PLAIN
 
 
-def _improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str]) -> Mending:
+def _improved(
+    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], whole: Container[Site]
+) -> Mending:
     trials = _Trials(model, make, list(ranges.samples))
     if not trials.ends:
         return PLAIN
@@ -88,7 +93,7 @@ def _improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[st
     if "equalize" in what and ranges.kind == "minmax":
         mended = trials.equalized(ranges.channels)
     if "clip" in what and ranges.kind == "minmax":
-        mended = trials.clipped(mended, ranges)
+        mended = trials.clipped(mended, [site for site in ranges if site not in whole])
     if what & {"round", "bias"}:
         mended = trials.learnt(mended, what)
     return trials.refitted(trials.best([PLAIN, mended], _LEAST_GAIN))
@@ -118,8 +123,10 @@ class _Trials:
         tried = [PLAIN, *(Mending(share, channels, growth) for share in SHARES)]
         return self.best(tried, _LEAST_STEP, with_lack=True)
 
-    def clipped(self, mending: Mending, sites: Iterable[Site]) -> Mending:
+    def clipped(self, mending: Mending, sites: Sequence[Site]) -> Mending:
         """With the ranges of the tensors by which the error varies least."""
+        if not sites:
+            return mending
         histograms = {site: Histogram() for site in sites}
         watchers: dict[Site, list[Any]] = {site: [each.see] for site, each in histograms.items()}
         self._watch(self._edited(mending), watchers, self._of(self._learnt))

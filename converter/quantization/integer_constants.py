@@ -25,6 +25,7 @@ from .parameters import (
 )
 from .scale_search import least_output_error
 from .scheme import BIASES, WEIGHTS, Integers
+from .selection import Selection
 
 _DEPTHWISE = "DEPTHWISE_CONV_2D"
 
@@ -40,26 +41,22 @@ class Weighed(NamedTuple):
 class IntegerConstants:
     """Makes constants of floats; the same one for the same use of the same constant.
 
-    activations are the integers of the operands; filters have weight_bits where kernels take so few, else 8.
-    Dense layers (FULLY_CONNECTED) may have one scale where others have one a channel. on_grid tells that
-    filters may lie on a grid, which is kept then. widened names the operators whose weights have a larger
-    scale for their bias, weights_db has the SQNR of each channel of filters, by the operators' results.
+    Each chosen operator has those of its own scheme; filters have its bits where kernels take so few, else 8.
+    on_grid tells that filters may lie on a grid, which is kept then. widened names the operators whose
+    weights have a larger scale for their bias, weights_db has the SQNR of each channel of filters, by the
+    operators' results.
     """
 
     def __init__(
         self,
         graph: FloatGraph,
-        activations: Integers,
-        per_channel: bool = True,
-        per_channel_dense: bool = True,
+        selection: Selection,
         knowledge: Knowledge = NOTHING_KNOWN,
-        weight_bits: int = 8,
         on_grid: bool = False,
     ) -> None:
-        self._graph, self._activations, self._on_grid = graph, activations, on_grid
-        self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
+        self._graph, self._selection, self._on_grid = graph, selection, on_grid
         self._made: dict[tuple[object, ...], int] = {}
-        self._knowledge, self._weight_bits = knowledge, weight_bits
+        self._knowledge = knowledge
         self.widened: list[str] = []
         self.weights_db: dict[Site, np.ndarray] = {}
 
@@ -79,22 +76,16 @@ class IntegerConstants:
             beside = [other for other in step.operand_sites() if not self._graph.is_constant(other)]
             if beside:
                 return others(beside[0])
-        return self.range(values)
+        return _range(values, self._selection.integers(step))
 
-    def range(self, values: np.ndarray) -> Parameters:
-        """Parameters that hold all values."""
-        if not values.size:
-            return range_parameters(0.0, 0.0, self._activations)
-        return range_parameters(float(values.min()), float(values.max()), self._activations)
-
-    def embedding(self, site: Site) -> Parameters:
+    def embedding(self, site: Site, activations: Integers) -> Parameters:
         """Parameters of a constant whose elements become an operator's results: symmetric, as weights are."""
         values = self._graph.constant(site)
-        if self._activations.symmetric:
-            return self.range(values)
+        if activations.symmetric:
+            return _range(values, activations)
         weights = WEIGHTS[8]
         (scale,) = magnitude_scales(np.abs(values).max(initial=0.0, keepdims=True).reshape(1), weights)
-        return one_scale(float(scale), 0, self._activations)
+        return one_scale(float(scale), 0, activations)
 
     def value(self, site: Site, parameters: Parameters) -> int:
         """A constant as integers; what they cannot reach is clipped."""
@@ -116,10 +107,11 @@ class IntegerConstants:
         bias_at = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
         bias = self._graph.constant(Site(step.graph, bias_at)).reshape(-1) if bias_at >= 0 else None
         channels = values.shape[weights.dimension]
-        kind = WEIGHTS[max(self._weight_bits, weights.least_bits)]
-        scales = self._known_scales(site, values, weights.dimension, kind)
+        scheme = self._selection.scheme(step)
+        kind = WEIGHTS[max(scheme.weight_bits, weights.least_bits)]
+        scales = self._known_scales(site, values, weights.dimension, kind, scheme.per_channel)
         if scales is None:
-            scales = self._filter_scales(step, values, weights.dimension, kind)
+            scales = self._filter_scales(values, weights.dimension, kind, scheme.per_channel)
         if bias is not None:
             held = scales_that_hold(bias, float(operand.scale), scales)
             if not np.array_equal(held, scales):
@@ -127,7 +119,7 @@ class IntegerConstants:
                 scales = held
         zeros = np.zeros(len(scales), np.int64)
         parameters = Parameters(kind, scales, zeros, weights.dimension if len(scales) > 1 else 0)
-        integers = BIASES[self._activations.bits]
+        integers = BIASES[scheme.activation_bits]
         rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
         kept = self._keep(site, parameters, rounded)
         error = values - parameters.real(rounded)
@@ -142,7 +134,7 @@ class IntegerConstants:
         return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
 
     def _known_scales(
-        self, site: Site, values: np.ndarray, dimension: int, kind: Integers
+        self, site: Site, values: np.ndarray, dimension: int, kind: Integers, per_channel: bool
     ) -> np.ndarray | None:
         """Those that a filter was quantized with before, None where that is not to be again."""
         known = (
@@ -150,11 +142,11 @@ class IntegerConstants:
             if kind.bits == WEIGHTS[8].bits
             else None
         )
-        return known if known is None or self._per_channel or len(known) == 1 else None
+        return known if known is None or per_channel or len(known) == 1 else None
 
-    def _filter_scales(self, step: Step, values: np.ndarray, dimension: int, kind: Integers) -> np.ndarray:
-        is_dense = step.name == "FULLY_CONNECTED"
-        per_channel = self._per_channel and (self._per_channel_dense or not is_dense)
+    def _filter_scales(
+        self, values: np.ndarray, dimension: int, kind: Integers, per_channel: bool
+    ) -> np.ndarray:
         rows = np.moveaxis(values, dimension, 0) if per_channel else values[np.newaxis]
         rows = rows.reshape(len(rows), -1)
         trained = grid_scales(rows, not per_channel) if self._on_grid else None
@@ -190,6 +182,13 @@ class IntegerConstants:
         name = self._graph.name(like) + suffix
         subgraph = self._graph.subgraphs[like.graph]
         return self._graph.editor.add_constant(subgraph, name, type_, stored, parameters.table())
+
+
+def _range(values: np.ndarray, integers: Integers) -> Parameters:
+    """Parameters that hold all values."""
+    if not values.size:
+        return range_parameters(0.0, 0.0, integers)
+    return range_parameters(float(values.min()), float(values.max()), integers)
 
 
 def _stored(integers: Integers) -> np.dtype:

@@ -1,8 +1,9 @@
 """within_limits: results get scales that kernels can divide by.
 
 XNNPACK refuses a whole model with a convolution or FULLY_CONNECTED whose products count 256 steps of the
-result or more. That happens where a result is (nearly) always 0, so that its scale is tiny: a larger one
-costs nothing.
+result or more; of an ADD whose operands, widened, count a whole step of its result, LiteRT ends the process,
+and SUB gives other values. That happens where a result is (nearly) always 0, so that its scale is tiny: a
+larger one costs nothing.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .float_graph import FloatGraph, Site
-from .parameters import Parameters, magnitude_scales
+from .float_graph import FloatGraph, Site, Step
+from .parameters import Parameters, magnitude_scales, range_parameters
 from .propagate import Sets
-from .scheme import WEIGHTS
+from .scheme import INT8, WEIGHTS, Integers
 from .selection import Selection
 
 # Source: XNNPACK src/operators/convolution-nhwc.c, fully-connected-nc.c: the requantization scale.
 _MOST_STEPS = 256.0
 # Filters whose scales grow for their bias, and rounding, must not come near.
 _SAFETY = 2.0
+# By how many bits sums widen their operands. Source: LiteRT tflite/kernels/add.cc, squared_difference.cc.
+_ADDED_BITS = {8: 20, 16: 15}
+_SQUARED_BITS = 7
 
 
 def within_limits(
@@ -29,14 +33,35 @@ def within_limits(
     """The parameters of all tensors, with larger scales for the sets of results that need them."""
     found, members = dict(parameters), sets.members()
     for step in selection.chosen.values():
-        rule = step.constraint
-        if rule is None or rule.weights is None:
-            continue
-        x, y = found[step.operand_sites()[0]], found[step.result_sites()[0]]
-        values = graph.constant(Site(step.graph, step.inputs[rule.weights.place]))
-        (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), WEIGHTS[8])
-        least = np.float32(float(x.scale) * float(largest) * _SAFETY / _MOST_STEPS)
-        if y.scale < least:
+        integers = selection.integers(step)
+        least = _least_scale(graph, step, integers, found)
+        y = found[step.result_sites()[0]] if least else None
+        if y is not None and y.scale < least:
             wider = y._replace(scales=np.array([least], np.float32))
             found.update(dict.fromkeys(members[sets.root(step.result_sites()[0])], wider))
     return found
+
+
+def _least_scale(
+    graph: FloatGraph, step: Step, integers: Integers, known: Mapping[Site, Parameters]
+) -> np.float32:
+    """The least scale of an operator's result, 0 where there is none."""
+    rule = step.constraint
+    if rule is not None and rule.weights is not None and integers is INT8:
+        values = graph.constant(Site(step.graph, step.inputs[rule.weights.place]))
+        (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), WEIGHTS[8])
+        products = float(known[step.operand_sites()[0]].scale) * float(largest)
+        return np.float32(products * _SAFETY / _MOST_STEPS)
+    if step.name not in ("ADD", "SUB", "SQUARED_DIFFERENCE"):
+        return np.float32(0)
+    twice = 2 * max(_scale(graph, site, integers, known) for site in step.operand_sites())
+    if step.name == "SQUARED_DIFFERENCE":
+        return np.float32(_SAFETY * twice * twice / 2 ** (2 * _SQUARED_BITS))
+    return np.float32(_SAFETY * twice / 2 ** _ADDED_BITS[integers.bits])
+
+
+def _scale(graph: FloatGraph, site: Site, integers: Integers, known: Mapping[Site, Parameters]) -> float:
+    if not graph.is_constant(site):
+        return float(known[site].scale)
+    values = graph.constant(site)
+    return float(range_parameters(values.min(initial=0.0), values.max(initial=0.0), integers).scale)

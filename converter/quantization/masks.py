@@ -17,6 +17,7 @@ from ...lite.tensor import TensorType
 from .constraints import INT16
 from .float_graph import FloatGraph, Site, Step
 from .model_editor import ModelEditor
+from .operator_schemes import OperatorSchemes, results_of
 
 Range = tuple[float, float]
 
@@ -26,7 +27,9 @@ _REACH = {False: 8.0, True: 12.0}
 _LEAST_FACTOR = 2.0
 
 
-def clip_masks(editor: ModelEditor, type: TensorType, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
+def clip_masks(
+    editor: ModelEditor, schemes: OperatorSchemes, ranges: Mapping[Site, Range]
+) -> dict[Site, Range]:
     """Raise the constants of masks in all subgraphs, in place; the ranges of what is computed from them."""
     graph = FloatGraph(editor)
     changed: dict[Site, Range] = {}
@@ -36,7 +39,7 @@ def clip_masks(editor: ModelEditor, type: TensorType, ranges: Mapping[Site, Rang
         for place in (0, 1):
             other, mask = (Site(step.graph, step.inputs[p]) for p in (1 - place, place))
             if other in ranges and not graph.is_constant(other):
-                reach = _REACH[type is INT16]
+                reach = _REACH[schemes.type(results_of(step)) is INT16]
                 changed |= _clipped(graph, step, ranges, other, mask, reach)
     return changed
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...lite.tensor import TensorType
 from .constraints import Fixed
 from .float_graph import FloatGraph, Site, Step
+from .scheme import Integers
 from .selection import CALLS, Selection
 
 Range = tuple[float, float]
@@ -40,28 +42,28 @@ class Sets:
         self,
         graph: FloatGraph,
         selection: Selection,
-        type: TensorType,
         ranges: Mapping[Site, Range],
-        ends: Iterable[Site] = (),
+        ends: Mapping[Site, Integers] = MappingProxyType({}),
         trained: bool = False,
     ) -> None:
-        """ends are tensors that are to be integers whatever touches them.
+        """ends are tensors that are to be such integers whatever touches them. Of each other tensor all
+        operators that touch it have the same integers.
 
         With trained ranges, which were chosen for what they cut off, a tensor has that of another one only
         where nothing else reads it.
         """
         self._graph = graph
+        self._selection = selection
         self._chosen = selection.chosen
-        self._type = type
         self._ranges, self._trained = ranges, trained
         self._parents: dict[Site, Site] = {}
         self._origins: dict[Site, dict[Site, None]] = {}
-        self._integer: set[Site] = set()
+        self._integers: dict[Site, Integers] = {}
         joins = [step for step in selection.chosen.values() if not self._add(step)]
-        for site in ends:
+        for site, integers in ends.items():
             self._start(site)
-            self._integer.add(site)
-        ties = _called_ties(graph)
+            self._integers[site] = integers
+        ties = called_ties(graph)
         for origin, heir in ties:
             self._start(origin)
             self._start(heir)
@@ -71,7 +73,7 @@ class Sets:
         # What joins last comes first: its range is what the others inherit.
         for step in reversed(free):
             self._join(step)
-        self._integer_roots = {self.root(site) for site in self._integer}
+        self._of_roots = {self.root(site): integers for site, integers in self._integers.items()}
 
     def root(self, site: Site) -> Site:
         """The tensor that stands for the set."""
@@ -81,7 +83,11 @@ class Sets:
 
     def is_integer(self, site: Site) -> bool:
         """Whether an integer operator touches the tensor's set."""
-        return site in self._parents and self.root(site) in self._integer_roots
+        return site in self._parents and self.root(site) in self._of_roots
+
+    def integers(self, site: Site) -> Integers:
+        """Those of the tensor's set, which has some."""
+        return self._of_roots[self.root(site)]
 
     def members(self) -> dict[Site, list[Site]]:
         """The tensors of each set of integers, by what stands for it."""
@@ -123,7 +129,7 @@ class Sets:
         variable = [site for site in operands if not self._graph.is_constant(site)]
         for site in (*variable, *results):
             self._start(site)
-            self._integer.add(site)
+            self._integers[site] = self._selection.integers(step)
         if not rule.tied or not results:
             return True
         for other in results[1:]:
@@ -221,7 +227,9 @@ class Sets:
 
     def _fixed(self, site: Site) -> Fixed | None:
         step = self._chosen_producer(site)
-        return None if step is None or step.constraint is None else step.constraint.fixed(self._type)
+        if step is None or step.constraint is None:
+            return None
+        return step.constraint.fixed(TensorType(self._selection.integers(step).type))
 
     def _embedded(self, site: Site) -> Site | None:
         """The constant whose rows or elements the tensor has, which is quantized as weights are."""
@@ -236,7 +244,7 @@ class Sets:
         return step if step is not None and (step.graph, step.place) in self._chosen else None
 
 
-def _called_ties(graph: FloatGraph) -> list[tuple[Site, Site]]:
+def called_ties(graph: FloatGraph) -> list[tuple[Site, Site]]:
     """Pairs of float tensors that are one value: what gives it, and what takes it.
 
     They are operands of IF, WHILE and CALL with inputs of the subgraphs that these run, and those subgraphs'

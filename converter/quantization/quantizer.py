@@ -30,7 +30,7 @@ from .improve import chosen_improvements
 from .integer_recipe import (
     IntegerModel,
     IntegerPlan,
-    activation_scheme,
+    activation_schemes,
     chosen_ends,
     quantize_by,
     refusal_of,
@@ -66,7 +66,7 @@ class Quantizer:
         self.float_model = _opened(float_model)
         self._recipe = Recipe() if quantization_recipe is None else load_recipe(quantization_recipe)
         # By what of a recipe it depends on.
-        self._simplified: dict[tuple[Scheme | None, tuple[Rule, ...]], Model] = {}
+        self._simplified: dict[tuple[tuple[Scheme, ...], tuple[Rule, ...]], Model] = {}
 
     def load_quantization_recipe(self, recipe: RecipeSource) -> None:
         """Take a recipe instead of the one that was there: a JSON file's path, what it holds, or a Recipe."""
@@ -132,7 +132,7 @@ class Quantizer:
             raise ValueError(f"jobs: must be 0 (as many as processors) or more, got {jobs}")
         model = self._source_model
         graph = FloatGraph(ModelEditor(model))
-        integers = activation_scheme(self._recipe) is not None
+        integers = bool(activation_schemes(self._recipe))
         sites = sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else set()
         free = ChannelSets(graph).free if integers and observer == "minmax" else set()
         samples = _samples(calibration_data)
@@ -193,18 +193,18 @@ class Quantizer:
         self._recipe.check_names([*_scopes(editor), *_scopes(ModelEditor(self._source_model))])
         outcomes: list[Outcome] = []
         integer: IntegerModel | None = None
-        scheme = activation_scheme(self._recipe)
-        if scheme is not None:
+        schemes = activation_schemes(self._recipe)
+        if schemes:
             trained = self._trained.ranges
             if calibration_result is None and not trained:
                 raise ModelError(
                     "recipe: it asks for integer activations, whose ranges come from data: quantize() must "
                     "be given what calibrate(data) returns"
                 )
-            ends = chosen_ends(input_type, output_type, scheme)
+            ends = chosen_ends(input_type, output_type, schemes)
             ranges = Calibration("minmax", {}, {}) if calibration_result is None else calibration_result
             what = "none" if trained and improve is None else improve
-            plan = IntegerPlan(scheme, ends, chosen_improvements(what, ranges), trained)
+            plan = IntegerPlan(ends, chosen_improvements(what, ranges), trained)
             integer = quantize_by(self._recipe, plan, self._source_model, ranges)
             editor, outcomes = integer.editor, integer.outcomes
         elif (input_type, output_type) != ("float32", "float32"):
@@ -237,7 +237,7 @@ class Quantizer:
         and a goal that the float model does not reach.
         """
         parsed_goal(goal)
-        if activation_scheme(self._recipe) is None:
+        if not activation_schemes(self._recipe):
             raise ModelError("auto: the recipe must have integer activations, got one without")
         samples = list(calibration_result.samples)
         if not samples:
@@ -261,7 +261,7 @@ class Quantizer:
     @property
     def _source_model(self) -> Model:
         """The float model that is calibrated and quantized."""
-        if activation_scheme(self._recipe) is None:
+        if not activation_schemes(self._recipe):
             return self._widened_model
         return self._trained.model if self._trained.ranges else self._simplified_model
 
@@ -274,7 +274,7 @@ class Quantizer:
     def _simplified_model(self) -> Model:
         """The widened model with what suits integers, and tensors for what LSTMs hold."""
         rules = tuple(rule for rule in self._recipe.rules if rule.operation == BIDIRECTIONAL)
-        key = activation_scheme(self._recipe), rules
+        key = activation_schemes(self._recipe), rules
         if key not in self._simplified:
             self._simplified[key] = self._simplify()
         return self._simplified[key]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...lite.tensor import TensorType
 from .float_graph import FloatGraph, Site, Step
 from .propagate import Range, Sets
-from .selection import Refusal, select
+from .selection import Refusal, SchemeOf, select
 
 
 def spread_ranges(graph: FloatGraph, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
@@ -43,7 +42,7 @@ def _range_of(graph: FloatGraph, ranges: Mapping[Site, Range], site: Site) -> Ra
 
 
 def refusing_gaps(
-    graph: FloatGraph, type: TensorType, ranges: Mapping[Site, Range], refuse: Refusal
+    graph: FloatGraph, scheme_of: SchemeOf, ranges: Mapping[Site, Range], refuse: Refusal
 ) -> Refusal:
     """As refuse, and also the operators with a tensor whose range is neither known nor fixed."""
     gaps: dict[tuple[int, int], str] = {}
@@ -54,8 +53,8 @@ def refusing_gaps(
     before = -1
     while len(gaps) > before:
         before = len(gaps)
-        selection = select(graph, type, refuse_gaps)
-        sets = Sets(graph, selection, type, ranges, trained=True)
+        selection = select(graph, scheme_of, refuse_gaps)
+        sets = Sets(graph, selection, ranges, trained=True)
         unknown = {root: names for root in sets.members() if (names := _unknown(graph, sets, root))}
         for key, step in selection.chosen.items():
             sites = (*step.operand_sites(), *step.result_sites())

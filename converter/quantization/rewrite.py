@@ -6,11 +6,12 @@ Result   x f32 -> QUANTIZE -> x i8 -> CONV_2D -> a i8 -> DEQUANTIZE -> a f32 -> 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
+from ...schema import tflite
 from .constraints import Constraint, Weights
 from .float_graph import FloatGraph, Site, Step
 from .integer_constants import IntegerConstants
@@ -38,7 +39,8 @@ FLOAT_ENDS = Ends()
 
 
 class Plan(NamedTuple):
-    """What is to become of a graph; parameters gives those of a tensor's set."""
+    """What is to become of a graph; parameters gives those of a tensor's set, borders the identities of its
+    QUANTIZEs between integers."""
 
     graph: FloatGraph
     selection: Selection
@@ -47,6 +49,7 @@ class Plan(NamedTuple):
     constants: IntegerConstants
     recurrent: RecurrentIntegers
     ends: Ends
+    borders: Collection[int] = ()
 
 
 def rewrite(plan: Plan) -> None:
@@ -88,6 +91,8 @@ class _SubgraphRewrite:
                 continue
             if (step.graph, step.place) in self._plan.selection.chosen:
                 self._make_integer(step)
+            elif id(step.operator) in self._plan.borders:
+                self._cross(step.inputs[0], step.outputs[0])
             else:
                 self._keep(step)
         self._subgraph.outputs = [self._leaving(t) for t in self._subgraph.outputs or ()]
@@ -184,11 +189,21 @@ class _SubgraphRewrite:
         key = (t, float(wanted.scale), wanted.zero_point)
         if key not in self._requantized:
             self._requantized[key] = self._added(t, wanted, "_requantized")
-            # Of floats at once, with no second rounding.
-            from_floats = t in self._quantized or t not in self._integers
-            source = self._floats.get(t, t) if from_floats else self._integers[t]
-            self._insert("QUANTIZE", source, self._requantized[key])
+            self._insert("QUANTIZE", self._nearest(t), self._requantized[key])
         return self._requantized[key]
+
+    def _nearest(self, t: int) -> int:
+        """What other integers are made of: floats at once, where there are some, with no second rounding."""
+        from_floats = t in self._quantized or t not in self._integers
+        return self._floats.get(t, t) if from_floats else self._integers[t]
+
+    def _cross(self, t: int, other: int) -> None:
+        """Other integers for the same value."""
+        source = self._nearest(t)
+        given = self._give(other, self._parameters(other))
+        self._insert("QUANTIZE", source, given.tensor)
+        for name, operand, into in given.after:
+            self._insert(name, operand, into)
 
     def _weigh(self, step: Step, weights: Weights, operands: list[int]) -> None:
         found = self._plan.constants.weights(step, weights, self._plan.parameters(step.operand_sites()[0]))
@@ -197,6 +212,8 @@ class _SubgraphRewrite:
             operands += [-1] * (weights.bias + 1 - len(operands))
             operands[weights.bias] = found.bias
         options: Any = step.operator.builtin_options
+        if found.bias_type is TensorType.INT64 and options is None and step.name == "FULLY_CONNECTED":
+            options = step.operator.builtin_options = tflite.FullyConnectedOptionsT()
         if found.bias_type is TensorType.INT64 and hasattr(options, "quantized_bias_type"):
             options.quantized_bias_type = found.bias_type
 

@@ -8,37 +8,69 @@ from typing import NamedTuple
 from ...lite.tensor import TensorType
 from .constraints import INT8
 from .float_graph import FloatGraph, Site, Step
+from .scheme import ACTIVATIONS, Integers, Scheme
 
 # Run subgraphs with tensors of theirs as operands and results.
 CALLS = ("IF", "WHILE", "CALL")
 # Says why an operator is to stay float, None where nothing speaks against integers.
 Refusal = Callable[[Step], str | None]
+# The scheme that an operator has if nothing speaks against integers.
+SchemeOf = Callable[[Step], Scheme]
 
 
 class Selection(NamedTuple):
-    """The operators that become integer ones, and of other float ones the reasons, by graph and place."""
+    """The operators that become integer ones with their schemes, and of other float ones the reasons, by
+    graph and place."""
 
     chosen: dict[tuple[int, int], Step]
     reasons: dict[tuple[int, int], str]
+    schemes: dict[tuple[int, int], Scheme]
+
+    def scheme(self, step: Step) -> Scheme:
+        """That of a chosen operator."""
+        return self.schemes[step.graph, step.place]
+
+    def integers(self, step: Step) -> Integers:
+        """The activations of a chosen operator."""
+        return ACTIVATIONS[self.scheme(step).activation_bits]
+
+    def in_graph(self, before: FloatGraph, graph: FloatGraph) -> Selection:
+        """The same operators, where others have been put between those of the graph before."""
+        keys = {id(step.operator): (step.graph, step.place) for step in graph.steps}
+        steps = {(step.graph, step.place): step for step in graph.steps}
+        moved = {key: keys[id(step.operator)] for key, step in self.chosen.items()}
+        old = {(step.graph, step.place): step for step in before.steps}
+        return Selection(
+            {moved[key]: steps[moved[key]] for key in self.chosen},
+            {keys[id(old[key].operator)]: reason for key, reason in self.reasons.items()},
+            {moved[key]: scheme for key, scheme in self.schemes.items()},
+        )
 
 
-def select(graph: FloatGraph, type: TensorType, refuse: Refusal = lambda step: None) -> Selection:
-    """Operators whose activations can have the type."""
+def select(graph: FloatGraph, scheme_of: SchemeOf, refuse: Refusal = lambda step: None) -> Selection:
+    """Operators whose activations can have the types of their schemes."""
     chosen: dict[tuple[int, int], Step] = {}
     reasons: dict[tuple[int, int], str] = {}
+    schemes: dict[tuple[int, int], Scheme] = {}
     for step in graph.steps:
         if not _works_on_floats(graph, step):
             continue
-        reason = _obstacle(graph, step, type) or refuse(step)
+        key, scheme = (step.graph, step.place), scheme_of(step)
+        reason = _obstacle(graph, step, _type(scheme)) or refuse(step)
         if reason is None:
-            chosen[step.graph, step.place] = step
+            chosen[key], schemes[key] = step, scheme
         else:
-            reasons[step.graph, step.place] = reason
-    if type is INT8:
-        for key, _ in _alone(graph, chosen):
-            del chosen[key]
-            reasons[key] = "it stands between float tensors, where integers would only cost time"
-    return Selection(chosen, reasons)
+            reasons[key] = reason
+    for key in _alone(
+        graph, {key: step for key, step in chosen.items() if _type(schemes[key]) is INT8}, chosen
+    ):
+        del chosen[key], schemes[key]
+        reasons[key] = "it stands between float tensors, where integers would only cost time"
+    return Selection(chosen, reasons, schemes)
+
+
+def _type(scheme: Scheme) -> TensorType:
+    return TensorType(ACTIVATIONS[scheme.activation_bits].type)
 
 
 def _works_on_floats(graph: FloatGraph, step: Step) -> bool:
@@ -71,9 +103,11 @@ def _obstacle(graph: FloatGraph, step: Step, type: TensorType) -> str | None:
     return None
 
 
-def _alone(graph: FloatGraph, chosen: dict[tuple[int, int], Step]) -> list[tuple[tuple[int, int], Step]]:
-    """Those that only move values and have no integer neighbour, not even behind others like them."""
-    movers = {key: step for key, step in chosen.items() if step.constraint and step.constraint.beside}
+def _alone(
+    graph: FloatGraph, some: dict[tuple[int, int], Step], chosen: dict[tuple[int, int], Step]
+) -> list[tuple[int, int]]:
+    """Those of some that only move values and have no integer neighbour, not even behind others like them."""
+    movers = {key: step for key, step in some.items() if step.constraint and step.constraint.beside}
     found = True
     while found:
         found = False
@@ -81,7 +115,7 @@ def _alone(graph: FloatGraph, chosen: dict[tuple[int, int], Step]) -> list[tuple
             if any(n in chosen and n not in movers for n in _neighbours(graph, step)):
                 del movers[key]
                 found = True
-    return list(movers.items())
+    return list(movers)
 
 
 def _neighbours(graph: FloatGraph, step: Step) -> list[tuple[int, int]]:

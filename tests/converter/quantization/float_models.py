@@ -10,6 +10,8 @@ from numlite.converter.quantization.calibrate import calibrate
 from numlite.converter.quantization.float_graph import FloatGraph
 from numlite.converter.quantization.full_integer import quantize_activations, sites_to_observe
 from numlite.converter.quantization.model_editor import ModelEditor
+from numlite.converter.quantization.operator_schemes import OperatorSchemes
+from numlite.converter.quantization.scheme import Scheme
 from numlite.interpreter import Interpreter
 from numlite.lite.model import Model
 from numlite.schema import tflite
@@ -82,9 +84,23 @@ def ranges(content: bytes, data: Sequence[Sequence[np.ndarray]], kind: str = "mi
     )
 
 
-def quantized(content: bytes, data: Sequence[Sequence[np.ndarray]], bits: int = 8, **options: Any) -> bytes:
+def schemes(bits: int = 8, **changes: Any) -> OperatorSchemes:
+    """One scheme for all operators, with activations of so many bits; changes are fields of Scheme."""
+    return OperatorSchemes(Scheme(activation_bits=bits, **changes))
+
+
+def quantized(
+    content: bytes,
+    data: Sequence[Sequence[np.ndarray]],
+    bits: int = 8,
+    *,
+    per_channel: bool = True,
+    weight_bits: int = 8,
+    **options: Any,
+) -> bytes:
     """The integer model, calibrated on the data."""
-    made = quantize_activations(Model(content), ranges(content, data), bits, **options)
+    own = schemes(bits, per_channel=per_channel, weight_bits=weight_bits)
+    made = quantize_activations(Model(content), ranges(content, data), own, **options)
     return made.editor.finish().content()
 
 

@@ -12,7 +12,7 @@ from numlite.interpreter import Interpreter
 from numlite.lite.model import Model
 from numlite.schema import tflite
 
-from .float_models import IMAGE, Case, build, outputs, weights
+from .float_models import IMAGE, Case, build, outputs, schemes, weights
 
 SAME, VALID = 0, 1
 
@@ -69,7 +69,7 @@ def test_channels_keep_their_means(name: str, per_channel: bool) -> None:
     def error(mending: Mending) -> float:
         # Of 16 bits, so that the weights are what is rounded most.
         made = (
-            quantize_activations(model, found, 16, per_channel=per_channel, mending=mending)
+            quantize_activations(model, found, schemes(16, per_channel=per_channel), mending=mending)
             .editor.finish()
             .content()
         )

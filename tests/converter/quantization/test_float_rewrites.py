@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from numlite.converter.quantization.constraints import INT8, INT16
 from numlite.converter.quantization.float_rewrites import make_integrable
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.lite.model import Model
 from numlite.schema import tflite
 
 from ...model_builder import ModelBuilder
-from .float_models import operators, outputs, quantized, samples
+from .float_models import operators, outputs, quantized, samples, schemes
 
 Op = tflite.BuiltinOperator
 SHAPE = (2, 3)
@@ -64,7 +63,7 @@ FORMS = {
 def test_a_negative_goes_into_what_uses_it(form: str, bits: int) -> None:
     content = negated(form)
     editor = ModelEditor(Model(content))
-    make_integrable(editor, INT8 if bits == 8 else INT16, {})
+    make_integrable(editor, schemes(bits), {})
     changed = editor.finish().content()
     assert operators(changed) == FORMS[form]
     data = samples(content)

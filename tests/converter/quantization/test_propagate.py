@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from numlite.converter.quantization.constraints import INT8
 from numlite.converter.quantization.float_graph import FloatGraph, Site
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.propagate import Sets
+from numlite.converter.quantization.scheme import Scheme
 from numlite.converter.quantization.selection import select
 from numlite.lite.model import Model
 from numlite.schema import tflite
@@ -80,7 +80,7 @@ def test_tied_tensors_have_one_scale_and_an_edge_one_quantize(seed: int) -> None
 
 def sets_of(content: bytes) -> tuple[Sets, dict[str, Site]]:
     graph = FloatGraph(ModelEditor(Model(content)))
-    sets = Sets(graph, select(graph, INT8), INT8, ranges(content, samples(content)))
+    sets = Sets(graph, select(graph, lambda _: Scheme(activation_bits=8)), ranges(content, samples(content)))
     names = {graph.name(Site(0, t)): Site(0, t) for t in range(len(graph.subgraphs[0].tensors or ()))}
     return sets, names
 

@@ -103,11 +103,6 @@ def test_samples_by_signature() -> None:
     [
         ([Rule(scheme=Scheme(activation_bits=8))], ModelError, "must be given what calibrate"),
         (
-            [Rule(scheme=Scheme(activation_bits=8)), Rule("y", scheme=Scheme(activation_bits=16))],
-            UnsupportedError,
-            "must all be of one scheme",
-        ),
-        (
             [Rule(scheme=Scheme(weight_bits=2, activation_bits=8))],
             UnsupportedError,
             "must have 8 or 4 bits, got 2",
