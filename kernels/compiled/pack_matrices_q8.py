@@ -9,7 +9,9 @@ from ..contraction.blocks import NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
 from .driver.kernel_source import KernelSources
 from .language.dot_forms import column_order
 from .language.memory import int8_pointer, int32_pointer
-from .language.simd import Emitter, Value, i8, i32, microkernel, vector
+from .language.operations import joined
+from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
+from .tile_transpose import turned
 
 kernels = KernelSources()
 
@@ -48,6 +50,39 @@ def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Valu
 
 
 _pack_rows = microkernel("pack_rows_q8", [types.int64] * 5, _emit_rows)
+
+
+def _emit_columns(e: Emitter, w: Value, column_bytes: Value, panel: Value, fours: Value, sums: Value) -> None:
+    """The same where a channel's elements lie together; four steps of a wide panel's channels at a time."""
+    b = e.builder
+    source, to = e.pointer(w), e.pointer(panel)
+    places = [e.offset(source, b.mul(column_bytes, e.const(channel))) for channel in _ORDER]
+
+    def body(four: Value, acc: list[Value]) -> list[Value]:
+        at, out = b.mul(four, e.const(16)), e.offset(to, b.mul(four, e.const(PANEL_COLUMNS * 16)))
+        totals = list(acc)
+        for h in range(2):
+            loaded = [e.load(place, vector(i32, 4), at) for place in places[h * 16 : h * 16 + 16]]
+            for step, words in enumerate(turned(e, [joined(e, loaded[k::4]) for k in range(4)], 4)):
+                e.store(words, out, step * PANEL_COLUMNS * 4 + h * 64)
+                totals[h] = b.add(totals[h], _sums_of_words(e, words))
+        return totals
+
+    totals = e.loop(fours, [e.const(0, _HALF), e.const(0, _HALF)], body)
+    for h in range(2):
+        e.store(totals[h], e.pointer(sums), h * 64)
+
+
+def _sums_of_words(e: Emitter, words: Value) -> Value:
+    """Of the four signed bytes of each."""
+    b, halves = e.builder, vector(i16, 2 * words.type.count)
+    pairs, by = b.bitcast(words, halves), e.const(8, halves)
+    pairs = b.bitcast(b.add(b.ashr(b.shl(pairs, by), by), b.ashr(pairs, by)), words.type)
+    by = e.const(16, words.type)
+    return b.add(b.ashr(b.shl(pairs, by), by), b.ashr(pairs, by))
+
+
+_pack_columns = microkernel("pack_columns_q8", [types.int64] * 5, _emit_columns)
 
 
 @njit(error_model="numpy")
@@ -103,9 +138,14 @@ def pack_matrices_q8(a, chunk, chunks):
         w = int8_pointer(source)
         done = 0
         panel[0, :] = 0
-        if not a.by_columns and left >= width and width == PANEL_COLUMNS:
-            done = whole
-            _pack_rows(source, row_step, address + header * PANEL_COLUMNS * 4, whole, address)
+        if left >= width and width == PANEL_COLUMNS:
+            first = address + header * PANEL_COLUMNS * 4
+            if a.by_columns:
+                done = whole // 4 * 4
+                _pack_columns(source, column_step, first, whole // 4, address)
+            else:
+                done = whole
+                _pack_rows(source, row_step, first, whole, address)
         elif left < width:
             panel[:, :] = 0
         for j in range(min(left, width)):
@@ -113,9 +153,9 @@ def pack_matrices_q8(a, chunk, chunks):
             sum_ = panel[0, to]
             if a.by_columns:
                 words = int32_pointer(source + at)
-                for step in range(whole):
+                for step in range(done, whole):
                     panel[header + step, to] = words[step]
-                sum_ = run_sum(w, at, whole * 4)
+                sum_ += run_sum(w, at + done * 4, (whole - done) * 4)
             else:
                 for step in range(done, whole):
                     value, part = word(w, at + 4 * step * row_step, row_step, 4)

@@ -6,6 +6,7 @@ becomes source row c, item r. Strides are in bytes.
 
 from numba import types
 
+from .language.operations import joined
 from .language.simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
 from .language.target import target
 
@@ -16,7 +17,7 @@ _ITEMS = {1: i8, 2: i16, 4: i32, 8: i64}
 WIDE_GROUPS = target().vector_bytes // TILE_BYTES
 
 
-def _turned(e: Emitter, vectors: list[Value], groups: int) -> list[Value]:
+def turned(e: Emitter, vectors: list[Value], groups: int) -> list[Value]:
     """Transpose the n x n tile in each 16-byte part of n vectors.
 
     log2(n) rounds of interleaving vector i with vector i + n / 2.
@@ -31,14 +32,6 @@ def _turned(e: Emitter, vectors: list[Value], groups: int) -> list[Value]:
         pairs = [(vectors[i], vectors[i + n // 2]) for i in range(n // 2)]
         vectors = [e.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
     return vectors
-
-
-def _joined(e: Emitter, parts: list[Value]) -> Value:
-    """Vectors of equal length (their number a power of two) side by side."""
-    while len(parts) > 1:
-        order = range(2 * parts[0].type.count)
-        parts = [e.shuffle(parts[i], parts[i + 1], order) for i in range(0, len(parts), 2)]
-    return parts[0]
 
 
 def _emit_band(item_bytes: int, tiles: int, groups: int):
@@ -57,8 +50,8 @@ def _emit_band(item_bytes: int, tiles: int, groups: int):
             rows = [e.offset(first, multiple) for multiple in multiples]
             for tile in range(tiles):
                 loaded = [e.load(row, row_type, tile * TILE_BYTES) for row in rows]
-                vectors = [_joined(e, loaded[k::n]) for k in range(n)]
-                for k, value in enumerate(_turned(e, vectors, groups)):
+                vectors = [joined(e, loaded[k::n]) for k in range(n)]
+                for k, value in enumerate(turned(e, vectors, groups)):
                     e.store(value, e.offset(out, builder.mul(to_stride, e.const(tile * n + k))))
 
         def body(column: Value, carried: list[Value]) -> list[Value]:
@@ -94,11 +87,11 @@ def _emit_thin_band(item_bytes: int):
             loaded = [
                 e.load(e.offset(first, builder.mul(source_stride, e.const(k))), row_type) for k in range(n)
             ]
-            turned = _turned(e, loaded, 1)
+            rows_of = turned(e, loaded, 1)
 
             def store_from(k: int) -> None:
                 def store() -> None:
-                    e.store(turned[k], e.offset(out, builder.mul(to_stride, e.const(k))))
+                    e.store(rows_of[k], e.offset(out, builder.mul(to_stride, e.const(k))))
                     store_from(k + 1)
 
                 if k < n - 1:
@@ -140,7 +133,7 @@ def _emit_few_columns(item_bytes: int):
             at = builder.mul(row, e.const(item_bytes))
             out = e.pointer(builder.add(to, builder.mul(row, to_stride)))
             loaded = [e.load(start, row_type, at) for start in starts]
-            for k, value in enumerate(_turned(e, loaded, 1)):
+            for k, value in enumerate(turned(e, loaded, 1)):
                 e.store(value, e.offset(out, builder.mul(to_stride, e.const(k))))
             return []
 

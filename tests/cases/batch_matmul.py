@@ -91,6 +91,9 @@ CASES = [
     batch_matmul_case("batch-matmul-i8", _i8(2, 5, 7, zero_point=3), _i8(2, 7, 9), _Y8),
     batch_matmul_case("batch-matmul-i8-wide", _i8(2, 17, 10, zero_point=-5), _i8(2, 10, 70), _Y8),
     batch_matmul_case("batch-matmul-i8-adj-y", _i8(2, 5, 7), _i8(2, 49, 7), _Y8, adj_y=True),
+    batch_matmul_case(
+        "batch-matmul-i8-adj-y-deep", _i8(2, 5, 39, zero_point=2), _i8(2, 70, 39), _Y8, adj_y=True
+    ),
     batch_matmul_case("batch-matmul-i8-constant", _i8(2, 5, 8), _i8(1, 8, 40), _Y8, constant=True),
     batch_matmul_case(
         "batch-matmul-i8-constants", _i8(2, 8, 5), _i8(2, 8, 40), _Y8, constant=True, adj_x=True
