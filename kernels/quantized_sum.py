@@ -77,14 +77,39 @@ def quantizations(name: str, x: Tensor, y: Tensor) -> tuple[Quantization, Quanti
     return p, q
 
 
+def without_scales(context: Context, name: str, x: Tensor, y: Tensor) -> bool:
+    """Whether neither tensor says what its stored values stand for, and LiteRT runs it for all that.
+
+    Its reference kernel writes nothing for a SUM of int16.
+    """
+    is_written = name != "SUM" or x.type in BYTE_RANGES or context.numerics is Numerics.DEFAULT
+    return is_written and all(t.quantization is None or not len(t.quantization.scales) for t in (x, y))
+
+
+def _of_no_scales(context: Context, name: str, x: Tensor, reduced: Sequence[int], keep_dims: bool) -> int:
+    """What LiteRT stores for a sum or mean without scales: the conversion of NaN, whatever the elements."""
+    is_default = context.numerics is Numerics.DEFAULT
+    of_images = x.size and _is_image_mean(context, x, reduced, keep_dims)
+    return int(type_range(x)[0]) if of_images or (name == "SUM" and is_default) else 0
+
+
+def _is_image_mean(context: Context, x: Tensor, reduced: Sequence[int], keep_dims: bool) -> bool:
+    """Whether LiteRT has a kernel of its own for a mean of bytes."""
+    is_default = context.numerics is Numerics.DEFAULT
+    return is_default and keep_dims and len(x.shape) == 4 and set(reduced) == {1, 2} and x.type in BYTE_RANGES
+
+
 def quantized_sum(
     context: Context, name: str, x: Tensor, y: Tensor, reduced: Sequence[int], keep_dims: bool
 ) -> np.ndarray:
     """x's means or sums over the axes `reduced`, as y stores them, by LiteRT's own kernels.
 
-    A mean of nothing is stored as 0.
+    A mean of nothing is stored as 0. Raises PrepareError for scales that are not positive, and for scales
+    that lack where LiteRT has no result.
     Source: LiteRT tflite/kernels/reduce.cc, EvalMean and EvalSum.
     """
+    if without_scales(context, name, x, y):
+        return np.full(y.shape, _of_no_scales(context, name, x, reduced, keep_dims), y.dtype)
     p, q = quantizations(name, x, y)
     sums = np.asarray(np.sum(x.array(), axis=tuple(reduced), dtype=np.int64, keepdims=keep_dims))
     count = x.size // max(1, y.size)
@@ -97,7 +122,7 @@ def quantized_sum(
         scale = np.float32(p.scale) / np.float32(q.scale)
         offset = np.float32(-p.zero_point) * scale * np.float32(count)
         results = _round_half_away(sums.astype(np.float32) * scale + offset) + q.zero_point
-    elif default and keep_dims and len(x.shape) == 4 and set(reduced) == {1, 2} and x.type in BYTE_RANGES:
+    elif _is_image_mean(context, x, reduced, keep_dims):
         results = _image_means(sums, p, q, count)
     else:
         a = parameters_by_reference(name, x, y, count)

@@ -29,6 +29,7 @@ from .quantized_sum import (
     parameters_by_xnnpack,
     parameters_of_words,
     quantized_sum,
+    without_scales,
     xnnpack_takes,
 )
 from .requantize import BYTE_RANGES
@@ -193,7 +194,7 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
         return None
     axes = integers(axis_tensor)
     shape = output_shape(name, x.shape, axes, _keep_dims(node))
-    if prod(shape) and _runs_in_python(context, name, x, axis_tensor, x.size // prod(shape)):
+    if prod(shape) and _runs_in_python(context, name, x, axis_tensor, y, x.size // prod(shape)):
         context.resize_tensor(y, shape)
         return None
     loops = reduction_loops(name, x.shape, axes)
@@ -224,14 +225,16 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     return [KernelCall(family, name, args, tensors, chunks)]
 
 
-def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, count: int) -> bool:
+def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, y: Tensor, count: int) -> bool:
     """Whether no kernel has LiteRT's arithmetic for a reduction of `count` elements each."""
     if x.type not in TABLE_TYPES or name not in ("REDUCE_PROD", *_SUMS):
         return False
     left_to_litert = (
         context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES and not xnnpack_takes(context, x, axes)
     )
-    return name == "REDUCE_PROD" or left_to_litert or (name == "MEAN" and not count)
+    if name == "REDUCE_PROD" or left_to_litert or (name == "MEAN" and not count):
+        return True
+    return without_scales(context, name, x, y)
 
 
 def _check_extremum(context: Context, name: str, x: Tensor, axes: Tensor, y: Tensor) -> None:
@@ -295,7 +298,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     axes = integers(axis_tensor)
     context.resize_tensor(y, output_shape(name, x.shape, axes, _keep_dims(node)))
     reduced = _axes_of(x.shape, axes)
-    if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
+    if name == "REDUCE_PROD" and x.type in TABLE_TYPES and not without_scales(context, name, x, y):
         from .quantized_prod import quantized_prod
 
         y.array()[...] = quantized_prod(context, x, y, reduced, _keep_dims(node))

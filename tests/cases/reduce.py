@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numlite.schema import tflite
@@ -90,6 +91,28 @@ def reduce_case(
     )
 
 
+def unscaled_case(
+    name: str,
+    dtype: type,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    expected: int | None,
+    *,
+    keep_dims: bool = False,
+    constant: bool = True,
+    numerics: tuple[str, ...] = NUMERICS,
+) -> Case:
+    """Of stored integers that have no scale: products wrap, sums are of NaN, one number whatever x is."""
+    case = reduce_case(name, Kind(shape, dtype), axes, keep_dims, constant=constant, numerics=numerics)
+
+    def oracle(x: np.ndarray, _axes: np.ndarray | None = None) -> np.ndarray:
+        product = np.multiply.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
+        return product if expected is None else np.full_like(product, expected)
+
+    id = f"{case.id}-unscaled-{''.join(numerics)}"
+    return replace(case, id=id, oracle=oracle, closeness=EXACT, litert_reference=None)
+
+
 _AXES = [
     ((1, 7, 7, 40), (1, 2)),
     ((2, 5, 3, 8), (-2, 1)),
@@ -172,6 +195,34 @@ CASES = [
         reduce_case(name, Kind((3, 4, 5), np.bool_), (1,), constant=constant)
         for name in ("REDUCE_ANY", "REDUCE_ALL", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")
         for constant in (True, False)
+    ),
+    *(
+        unscaled_case("REDUCE_PROD", dtype, shape, axes, None, constant=constant)
+        for dtype, shape, axes, constant in (
+            (np.int8, (3, 4, 5), (0, 2), True),
+            (np.int8, (3, 4), (1,), False),
+            (np.uint8, (3, 4), (0,), True),
+            (np.int16, (2, 3, 4), (1,), True),
+        )
+    ),
+    *(
+        unscaled_case("MEAN", dtype, (2, 4, 5, 3), axes, 0, constant=constant)
+        for dtype in (np.int8, np.uint8, np.int16)
+        for axes, constant in (((1, 2), True), ((3,), False))
+    ),
+    *(
+        unscaled_case("MEAN", np.int8, (2, 4, 5, 3), (2, 1), value, keep_dims=True, numerics=(numerics,))
+        for numerics, value in (("default", -128), ("reference", 0))
+    ),
+    *(
+        unscaled_case("SUM", dtype, (3, 4, 5), (0, 2), value, numerics=(numerics,))
+        for dtype, numerics, value in (
+            (np.int8, "default", -128),
+            (np.int16, "default", -32768),
+            (np.uint8, "default", 0),
+            (np.int8, "reference", 0),
+            (np.uint8, "reference", 0),
+        )
     ),
     reduce_case("MEAN", Kind((1, 64, 64, 512)), (1, 2), num_threads=2),
     reduce_case("SUM", Kind((64, 9000)), (1,), num_threads=2),
