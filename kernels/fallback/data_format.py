@@ -9,6 +9,8 @@ import numpy as np
 
 from .status import InvalidArgumentError
 
+# What is found of the attributes of as many convolutions and pools is remembered.
+REMEMBERED = 1 << 10
 _FIRST = {"NCHW": 4, "NCDHW": 5, "CHANNELS_FIRST": None, "NCW": 3}
 _LAST = {"NHWC": 4, "NDHWC": 5, "CHANNELS_LAST": None, "NWC": 3}
 
@@ -42,7 +44,7 @@ def spatial(
     return _spatial(op, what, tuple(values), first, rank, each)
 
 
-@lru_cache(1 << 10)
+@lru_cache(REMEMBERED)
 def _spatial(
     op: str, what: str, values: tuple[int, ...], first: bool, rank: int, each: int
 ) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .data_format import REMEMBERED
 from .kernel import checked_shape
 from .status import InvalidArgumentError, ResourceExhaustedError
 
@@ -18,8 +19,6 @@ _BLOCK_BYTES = 1 << 26
 # A padded array may have as many times the elements, and as many taps are walked through.
 _MOST_PADDING = 64
 _MOST_TAPS = 1 << 20
-# Windows of as many convolutions and pools are remembered.
-_KEPT = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Window:
     output: tuple[int, ...]
 
 
-@lru_cache(_KEPT)
+@lru_cache(REMEMBERED)
 def sliding_window(
     op: str,
     input: tuple[int, ...],
