@@ -79,7 +79,9 @@ def _decoded(source: bytes | Path, mode: str, height: int, width: int) -> np.nda
             if turned.size != size:
                 turned = turned.resize(size, Image.Resampling.BILINEAR)
             pixels = np.asarray(turned)
-    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
+    except UnidentifiedImageError as error:  # its text has an address, which differs from run to run
+        raise ModelError("not a picture that Pillow reads: of no format that it knows") from error
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise ModelError(f"not a picture that Pillow reads: {error}") from error
     return pixels.reshape(*pixels.shape[:2], -1)
 

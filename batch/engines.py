@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 from ..lite.errors import StateError, UnsupportedError
@@ -30,7 +31,7 @@ def local(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
     """
     left, deaths = {part.number: part for part in parts}, 0
     while left:
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent) as pool:
             waiting = {pool.submit(job.do, part) for part in left.values()}
             try:
                 for result in _as_done(waiting):
@@ -46,6 +47,19 @@ def local(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def _end_with_parent() -> None:
+    """Have this worker end when the process that started it does, which may be killed."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait_for_end() -> None:
+        parent.join()
+        os._exit(1)
+
+    # Workers would wait for work for ever: each holds both ends of the queue that it comes by.
+    Thread(target=wait_for_end, daemon=True).start()
 
 
 def _died(what: str) -> StateError:
@@ -137,6 +151,8 @@ def spark(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
         .setMaster(f"local[{workers},4]")
         .setAppName("numlite map")
         .set("spark.ui.enabled", "false")
+        .set("spark.ui.showConsoleProgress", "false")  # the command has a bar of its own
+        .set("spark.log.level", "ERROR")
     )
     # Java only hands out parts here: compiling its own code with all its might takes longer than it gains.
     conf.set("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -182,7 +198,8 @@ def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResu
                 raise _died("a worker has died again and again with the same part") from error
             raise
         finally:
-            context.cancelJobGroup(_GROUP)
+            if not running.done():
+                context.cancelJobGroup(_GROUP)
 
 
 def _results_param() -> Any:

@@ -18,18 +18,26 @@ ERROR = "error"
 def columns_of(batch: Batch) -> dict[str, Cells]:
     """The columns by name, each with a cell for every row: numbers, arrays, nested lists, bytes, None.
 
-    TypeError for what is no batch.
+    TypeError for what is no batch, ValueError where columns share a name.
     """
     if isinstance(batch, Mapping):
         return dict(batch)
     arrow, pandas = sys.modules.get("pyarrow"), sys.modules.get("pandas")
     if arrow is not None and isinstance(batch, arrow.Table | arrow.RecordBatch):
+        _check_names(batch.schema.names)
         return {name: _cells(batch.column(name)) for name in batch.schema.names}
     if pandas is not None and isinstance(batch, pandas.DataFrame):
+        _check_names([str(name) for name in batch.columns])
         return {str(name): batch[name].to_numpy() for name in batch.columns}
     raise TypeError(
         f"batch: must be a dictionary of arrays, an Arrow table or a pandas frame, got {type(batch).__name__}"
     )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    shared = sorted({name for name in names if names.count(name) > 1})
+    if shared:
+        raise ValueError(f"columns: must have a name each, got several of {', '.join(map(repr, shared))}")
 
 
 def _cells(column: Any) -> Cells:

@@ -182,9 +182,17 @@ def _converted(name: str, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The numbers in the input's type; ValueError where that changes more than a float's last digits."""
     if dtype.kind == "S" and array.dtype.kind in "SUO":
         return array.astype(object) if array.dtype.kind != "S" else array
+    if array.dtype == object and any(element is None for element in array.flat):
+        raise ValueError(f"input {name!r}: the cell has a null among its elements")
     if array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and dtype.kind != "f"):
-        raise ValueError(f"input {name!r}: must be {dtype}, got {array.dtype}")
-    converted = array.astype(dtype)
-    if dtype.kind != "f" and not np.array_equal(converted, array):
+        got = "text" if array.dtype.kind == "U" else "other objects" if array.dtype == object else array.dtype
+        raise ValueError(f"input {name!r}: must be {dtype}, got {got}")
+    with np.errstate(over="ignore"):
+        converted = array.astype(dtype)
+    if dtype.kind == "f":
+        fits = np.array_equal(np.isinf(converted), np.isinf(array))
+    else:
+        fits = np.array_equal(converted, array)
+    if not fits:
         raise ValueError(f"input {name!r}: values must fit {dtype}, got {array.min()} to {array.max()}")
     return converted

@@ -37,11 +37,16 @@ class Part:
     def rows(self) -> int:
         return self.end - self.begin if self.is_table else len(self.files)
 
-    def table(self) -> pyarrow.Table:
-        """The rows of a parquet file, read alone as far as its row groups allow."""
+    def table(self) -> tuple[pyarrow.Table, str | None]:
+        """The rows of a parquet file, read alone as far as its row groups allow, and what is damaged of them.
+
+        Columns that cannot be read are null.
+        """
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.root / self.files[0]) as file:
+        path = self.root / self.files[0]
+        with pq.ParquetFile(path) as file:
             groups: list[int] = []
             first = skipped = 0
             for group in range(file.num_row_groups):
@@ -50,7 +55,18 @@ class Part:
                     skipped = first if not groups else skipped
                     groups.append(group)
                 first = last
-            return file.read_row_groups(groups).slice(self.begin - skipped, self.rows)
+            try:
+                return file.read_row_groups(groups).slice(self.begin - skipped, self.rows), None
+            except Exception as error:  # Arrow's own types
+                damage = f"{path.name}, rows {self.begin} to {self.end}: {error}"
+            columns: dict[str, Any] = {}
+            for field in file.schema_arrow:
+                try:
+                    read = file.read_row_groups(groups, columns=[field.name])
+                    columns[field.name] = read.column(0).slice(self.begin - skipped, self.rows)
+                except Exception:  # as above
+                    columns[field.name] = pa.nulls(self.rows, field.type)
+            return pa.table(columns), damage
 
     def columns(self, inputs: list[str]) -> dict[str, Any]:
         """The files as rows: their names, and a cell for each input, an error for what cannot be read."""
@@ -98,7 +114,8 @@ def cut(source: Path, rows: int) -> list[Part]:
         )
     kinds = {_kind(name) for name in files}
     if len(kinds) != 1:
-        what = " and ".join(sorted(kinds)) or "nothing"
+        named = sorted(kinds)
+        what = " and ".join([*named[:3], "others"] if len(named) > 3 else named) or "nothing"
         raise ModelError(f"{source}: must hold parquet files, pictures or .npz and .npy arrays, got {what}")
     return list(_tables(root, files, rows) if kinds == {"parquet"} else _listed(root, files, rows))
 

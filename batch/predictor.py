@@ -113,7 +113,8 @@ class Predictor:
         if column not in columns:
             raise ValueError(
                 f"input {name!r}: no column {column!r} in the batch, which has "
-                f"{', '.join(map(repr, columns))}; columns={{input: column}} names another"
+                f"{', '.join(map(repr, columns))}; columns={{input: column}}, or --column of "
+                "`numlite map`, names another"
             )
         return column
 

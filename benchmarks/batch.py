@@ -4,9 +4,10 @@
     python benchmarks/batch.py --rows 20000 --engines local --folder /tmp/batch
 
 A MobileNetV2 (0.35, 96 x 96) reads JPEG files out of parquet files and writes its 1000 scores. The plain
-processes (benchmarks/batch_plain.py) have a share of the files each. An engine runs right after them, and
-once more, over a fifth of the pictures, with one of its workers killed (-9) when a third of these parts is
-there. The scores of both runs are compared with those of the plain processes, bit by bit.
+processes (benchmarks/batch_plain.py) have a share of the files each. An engine runs between two runs of
+them, whose mean it is compared with, and once more, over a fifth of the pictures, with one of its workers
+killed (-9) when a third of these parts is there. The scores of both are compared with those of the plain
+processes, bit by bit.
 Throughput against plain is by seconds of the processor, of all processes of a run, so that a busy machine
 spoils less; seconds of the clock stand beside it. "steady" leaves out what the engine takes for one row.
 The end is what 1 000 machines would do, from what handing out a part was measured to take.
@@ -47,20 +48,22 @@ class Comparison:
         write_pictures(self._one, 1, _SIZE, 1)
         self._fifth = folder / f"{rows // 5}"
         write_pictures(self._fifth, rows // 5, _SIZE, workers)
+        self._beside: Cost | None = None  # the last run of the plain processes
         self.ms = 0.0  # of the processor, a picture in the last engine
 
     def engine(self, engine: str) -> None:
-        """Two rows of the table: the plain processes of this turn, and the engine."""
-        plain = self._done / f"plain_{engine}"
-        beside = self._plain(plain)
-        print(f"| plain | {self._cells(beside)} | | | | | {_load()} |", flush=True)
+        """The engine's row of the table, and that of the plain processes before the first and after each."""
+        plain = self._done / "plain"
+        before = self._beside or self._plain(plain)
         start = self._map(engine, self._one, f"{engine}_one")
         taken = self._map(engine, self._pictures, engine)
         self.ms = 1e3 * (taken - start).cpu / self._rows
+        self._beside = self._plain(plain)
+        beside = (before.cpu + self._beside.cpu) / 2
         same = "equal" if self._is_same(engine, plain, self._rows) else "DIFFERENT"
         self._map(engine, self._fifth, f"{engine}_killed", kill_at=-(-self._rows // PART_ROWS) // 15)
         whole = "nothing lost" if self._is_same(f"{engine}_killed", plain, self._rows // 5) else "LOST"
-        ratios = f"{beside.cpu / taken.cpu:.3f} | {beside.cpu / (taken - start).cpu:.3f}"
+        ratios = f"{beside / taken.cpu:.3f} | {beside / (taken - start).cpu:.3f}"
         print(f"| {engine} | {self._cells(taken)} | {ratios} | {same} | {whole} | {_load()} |", flush=True)
 
     def _plain(self, output: Path) -> Cost:
@@ -70,7 +73,9 @@ class Comparison:
         shares = [files[n :: self._workers] for n in range(self._workers)]
         for process in [counted.start([*command, *share]) for share in shares]:
             _finish(process)
-        return counted.cost()
+        cost = counted.cost()
+        print(f"| plain | {self._cells(cost)} | | | | | {_load()} |", flush=True)
+        return cost
 
     def _map(self, engine: str, source: Path, name: str, kill_at: int | None = None) -> Cost:
         output = self._done / name

@@ -93,6 +93,10 @@ def command(
     }
     predictor = Predictor(model, threads=threads, **settings)
     predictor.check()
+    if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
+        raise click.UsageError(
+            f"--output: must lie outside of --input, whose files are all rows, got {output}"
+        )
     parts = cut(source, part_rows)
     job = Job.begun(predictor, output, parts, settings)
     left = [part for part in parts if not job.is_done(part)]

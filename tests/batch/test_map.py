@@ -65,7 +65,7 @@ def check(found: list[dict[str, Any]]) -> None:
 def test_parts_keep_order_and_cut_across_row_groups(rows: Path) -> None:
     parts = cut(rows, 7)
     assert [part.number for part in parts] == list(range(8)) and sum(part.rows for part in parts) == 50
-    ids = [n for part in parts for n in part.table().column("id").to_pylist()]
+    ids = [n for part in parts for n in part.table()[0].column("id").to_pylist()]
     assert ids == list(range(50))
 
 
@@ -136,7 +136,7 @@ def test_results_of_others_are_not_mixed(
 ) -> None:
     done = tmp_path / "done"
     parts = cut(rows, 20)
-    Job.begun(Predictor(model), done, parts, {})
+    Job.begun(Predictor(model), done, parts, {}).do(parts[0])
     with pytest.raises(StateError, match="another model, other settings or other rows"):
         Job.begun(Predictor(model), done, parts, {"signature": "other"})
     with pytest.raises(StateError, match="other rows"):

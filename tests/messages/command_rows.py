@@ -10,7 +10,7 @@ import numpy as np
 from numlite.cli.convert_model import command as convert_model
 from numlite.cli.main import cli
 from numlite.cli.output_file import write_npz
-from numlite.lite.errors import ModelError
+from numlite.lite.errors import ModelError, StateError
 
 from ..small_models import chain
 from .converter_rows import graph
@@ -25,6 +25,8 @@ def files(folder: Path) -> None:
     Path("other.pb").write_bytes(graph().SerializeToString())
     np.save("x.npy", np.zeros((1, 4), np.float32))
     Path("link.pb").symlink_to("other.pb")
+    Path("damaged").mkdir()
+    Path("damaged/_numlite.json").write_text("[]")
     Path("saved/variables").mkdir(parents=True)
     Path("saved/saved_model.pb").write_bytes(b"")
 
@@ -94,6 +96,16 @@ ROWS = {
         lambda folder: run(folder, "warmup --selection x.npy"),
         ModelError,
         "x.npy: it must be a selection that select-ops wrote: it is no text (...)",
+    ),
+    "results among the rows": Row(
+        lambda folder: run(folder, "map model.tflite --input saved --output saved/variables/out"),
+        click.UsageError,
+        "--output: must lie outside of --input, whose files are all rows, got saved/variables/out",
+    ),
+    "results whose note is damaged": Row(
+        lambda folder: run(folder, "map model.tflite --input x.npy --output damaged"),
+        StateError,
+        "damaged/_numlite.json: is damaged: choose another folder, or empty this one",
     ),
     "a delegate by its file": Row(
         lambda folder: run(folder, "run model.tflite --delegate ./mine.py"),
