@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +12,23 @@ import numpy as np
 from .model_inputs import named, read_inputs, settable
 
 if TYPE_CHECKING:
+    from ..interpreter import Interpreter
     from .model_inputs import Detail
 
+# By the names of inputs, or the key of a signature and these.
+Sample = dict[str, np.ndarray] | tuple[str, dict[str, np.ndarray]]
 
-def read_samples(model: Path | bytes, source: Path) -> Iterator[dict[str, np.ndarray]]:
+
+def read_samples(
+    model: Path | bytes,
+    source: Path,
+    signature: str | None = None,
+    preprocess: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Iterator[Sample]:
     """The inputs of a model (a file, or what it holds) by name, one sample after another.
+
+    With a signature they are its own, by its names, and behind its key. preprocess makes float inputs of what
+    is stored.
 
     An .npz has an array for each input, by its name or its place (in_0, in_1 ...); an .npy is for the only
     input. Their first axis counts samples: arrays of the input's rank become samples of batch 1, those of one
@@ -26,7 +38,28 @@ def read_samples(model: Path | bytes, source: Path) -> Iterator[dict[str, np.nda
     from ..interpreter import Interpreter
 
     path, content = (None, model) if isinstance(model, bytes) else (str(model), None)
-    details = named(settable(Interpreter(path, content)))
+    interpreter = Interpreter(path, content)
+    details = named(settable(interpreter)) if signature is None else _of_signature(interpreter, signature)
+    floats = {name for name, detail in details.items() if np.dtype(detail["dtype"]).kind == "f"}
+    if preprocess is not None and not floats:
+        raise click.ClickException("--data-preprocess: the model must have a float input, got none")
+    for sample in _stored(source, details):
+        if preprocess is not None:
+            sample = {name: preprocess(v) if name in floats else v for name, v in sample.items()}
+        yield sample if signature is None else (signature, sample)
+
+
+def _of_signature(interpreter: Interpreter, key: str) -> dict[str, Detail]:
+    """Details of a signature's inputs by its names; ClickException where the model has no such one."""
+    known = interpreter.core.signatures
+    if key not in known:
+        names = ", ".join(map(repr, known)) or "none"
+        raise click.ClickException(f"signature {key!r}: the model's signatures are {names}")
+    return dict(interpreter.get_signature_runner(key).get_input_details())
+
+
+def _stored(source: Path, details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
+    """The samples as they are stored, by the names of inputs."""
     if source.is_dir():
         return _folder(source, details)
     if (stored := StoredRows.of(source)) is not None and len(details) == 1:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..schema.shown import shown
-from .calibration_data import read_labels
+from .calibration_data import Sample, read_labels, read_samples
 from .console import echo, make_console, make_table
 from .output_file import check_output
 
@@ -43,9 +45,22 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 )
 @click.option(
     "--calibrate",
+    multiple=True,
     type=click.Path(exists=True, path_type=Path),
     metavar="DATA",
-    help="Samples: an .npz with an array for each input, an .npy, or a folder of .npy files.",
+    help="Samples: an .npz with an array for each input, an .npy, or a folder of .npy files; one for each "
+    "--signature.",
+)
+@click.option(
+    "--signature",
+    multiple=True,
+    metavar="KEY",
+    help="The samples are for this signature's inputs, by its names; may be repeated with --calibrate.",
+)
+@click.option(
+    "--data-preprocess",
+    metavar="EXPRESSION",
+    help='What is done to samples of float inputs: "x/127.5-1", or "(x - [123.7, 116.3, 103.5]) / 58".',
 )
 @click.option(
     "--ranges",
@@ -147,7 +162,9 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 def command(
     model: Path,
     output: Path,
-    calibrate: Path | None,
+    calibrate: tuple[Path, ...],
+    signature: tuple[str, ...],
+    data_preprocess: str | None,
     ranges: Path | None,
     only_calibrate: bool,
     observer: str,
@@ -177,16 +194,18 @@ def command(
     for goal in (auto, require):
         if goal is not None:
             parsed_goal(goal)
-    if calibrate is not None and ranges is not None:
+    if calibrate and ranges is not None:
         raise click.UsageError("--calibrate, --ranges: only one of them can be given")
-    if improve not in (None, "none") and calibrate is None:
+    if improve not in (None, "none") and not calibrate:
         raise click.UsageError("--improve: --calibrate must name the data")
-    if auto is not None and calibrate is None:
+    if auto is not None and not calibrate:
         raise click.UsageError("--auto: --calibrate must name the data")
     if validate is None and (labels or require):
         raise click.UsageError("--labels, --require: --validate must name the data")
-    if only_calibrate and calibrate is None:
+    if only_calibrate and not calibrate:
         raise click.UsageError("--only-calibrate: --calibrate must name the data")
+    data = _Data(calibrate, signature, data_preprocess)
+    data.check(validate)
     if (calibrate or ranges) and recipe is None and changes["scheme"] is None:
         changes["scheme"] = "int8"
     given = [f"--{name.replace('_', '-')}" for name, value in changes.items() if value not in (None, False)]
@@ -200,7 +219,7 @@ def command(
     for name in keep_float:
         rules.add(Rule(operation=name, scheme=None))
     quantizer = Quantizer(model, rules)
-    found = calibration(quantizer, model, calibrate, ranges, observer, jobs)
+    found = calibration(quantizer, data.samples(model), ranges, observer, jobs)
     if only_calibrate and found is not None:
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
@@ -223,18 +242,54 @@ def command(
     if report is not None:
         replace(made.report, tried=trials(tried)).save(report)
         echo(f"{report}: {len(made.report.layers)} operators")
-    if validate is not None and not _validated(made, model, validate, labels, require):
+    if validate is not None and not _validated(made, data.of(model, validate), labels, require):
         raise click.exceptions.Exit(_BELOW)
 
 
-def _validated(
-    made: QuantizedModel, model: Path, data: Path, labels: Path | None, require: str | None
-) -> bool:
-    """Compare on data and show it; whether what is required holds."""
-    from .calibration_data import read_samples
+class _Data(NamedTuple):
+    """Where samples come from, for which signatures, and what makes inputs of them."""
 
+    sources: tuple[Path, ...]
+    signatures: tuple[str, ...]
+    preprocess: str | None
+
+    def check(self, validate: Path | None) -> None:
+        """UsageError for options that do not go together."""
+        if len(self.sources) > 1 and len(self.signatures) != len(self.sources):
+            raise click.UsageError(
+                "--calibrate: there must be a --signature for each of several, "
+                f"got {len(self.signatures)} for {len(self.sources)}"
+            )
+        if len(self.signatures) > max(len(self.sources), 1):
+            raise click.UsageError("--signature: there must be a --calibrate for each of several")
+        if not self.sources and validate is None and (self.signatures or self.preprocess):
+            raise click.UsageError("--signature, --data-preprocess: --calibrate or --validate must name data")
+        if validate is not None and len(self.signatures) > 1:
+            raise click.UsageError("--validate: it must be for one --signature, got several")
+
+    def samples(self, model: Path) -> Iterable[Sample] | None:
+        """Those to calibrate with, None where none are given."""
+        keys = self.signatures or (None,)
+        each = [self._read(model, *pair) for pair in zip(self.sources, keys, strict=False)]
+        return chain.from_iterable(each) if self.sources else None
+
+    def of(self, model: Path, source: Path) -> Iterable[Sample]:
+        """Those of another source, for the only signature."""
+        return self._read(model, source, next(iter(self.signatures), None))
+
+    def _read(self, model: Path, source: Path, key: str | None) -> Iterable[Sample]:
+        from .data_preprocess import DataPreprocess
+
+        made = None if self.preprocess is None else DataPreprocess(self.preprocess)
+        return read_samples(model, source, key, made)
+
+
+def _validated(
+    made: QuantizedModel, samples: Iterable[Sample], labels: Path | None, require: str | None
+) -> bool:
+    """Compare on samples and show it; whether what is required holds."""
     known = None if labels is None else read_labels(labels)
-    found = made.validate(read_samples(model, data), known)
+    found = made.validate(samples, known)
     table = make_table("output", "SQNR dB", "cosine", "largest error", "top-1", "top-5")
     for each in found.outputs:
         shares = ["" if share is None else f"{share:.1%}" for share in (each.top1, each.top5)]
@@ -252,29 +307,27 @@ def _validated(
 
 def calibration(
     quantizer: Quantizer,
-    model: Path | bytes,
-    data: Path | None,
+    samples: Iterable[Sample] | None,
     ranges: Path | None = None,
     observer: str = "minmax",
     jobs: int = 1,
 ) -> Calibration | None:
     """The ranges of activations; UsageError where they are asked for and nothing gives them, or not."""
     from ..converter.quantization.calibration import Calibration
-    from .calibration_data import read_samples
 
-    given = data or ranges
-    if given is not None and not quantizer.uses_calibration:
+    is_given = samples is not None or ranges is not None
+    if is_given and not quantizer.uses_calibration:
         raise click.UsageError("--calibrate, --ranges: neither activations nor gptq ask for them")
-    if given is None and not quantizer.need_calibration:
+    if not is_given and not quantizer.need_calibration:
         return None
     if ranges is not None:
         return Calibration.load(ranges)
-    if data is None:
+    if samples is None:
         raise click.UsageError(
             "integer activations and gptq need data: --calibrate must name samples of the inputs (an .npz, "
             "say), or --ranges what --only-calibrate wrote"
         )
-    return quantizer.calibrate(read_samples(model, data), observer=observer, jobs=jobs)
+    return quantizer.calibrate(samples, observer=observer, jobs=jobs)
 
 
 def _recipe(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .calibration_data import read_samples
 from .quantize import calibration
 
 if TYPE_CHECKING:
@@ -39,5 +40,9 @@ def quantized_conversion(
     if data is not None and not quantizer.uses_calibration:
         raise click.UsageError(f"--calibrate: --quantize {scheme} asks for no data")
     ends = "float32" if io == "float" else io
-    made = quantizer.quantize(calibration(quantizer, found.model, data), input_type=ends, output_type=ends)
+    made = quantizer.quantize(
+        calibration(quantizer, None if data is None else read_samples(found.model, data)),
+        input_type=ends,
+        output_type=ends,
+    )
     return replace(found, file=made.file), made
