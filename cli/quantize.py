@@ -135,7 +135,8 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 @click.option(
     "--auto",
     metavar="GOAL",
-    help="Leave the fewest operators float that reach sqnr>=35, agree>=0.99 or cosine>=0.99 on the data.",
+    help="Give the fewest operators 16 bits, or leave them float, that reach sqnr>=35, agree>=0.99 or "
+    "cosine>=0.99 on the data.",
 )
 @click.option(
     "--report",
@@ -224,14 +225,15 @@ def command(
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
         return
-    tried: list[tuple[int, int, float]] = []
+    tried: list[tuple[int, int, int, float]] = []
     if auto is not None and found is not None:
         chosen = quantizer.reach(auto, found, improve=improve)
         for step in chosen.steps:
-            tried.append((step.floats, step.nbytes, step.validation.worst_db))
-            echo(f"{step.floats} operators float: {step.validation.worst_db:.1f} dB")
+            tried.append((step.floats, step.wide, step.nbytes, step.validation.worst_db))
+            echo(f"{step.floats} operators float, {step.wide} of 16 bits: {step.validation.worst_db:.1f} dB")
         echo(
-            f"{auto} holds with {len(chosen.floats)} operators float, {chosen.work:.1%} of the multiply-adds"
+            f"{auto} holds with {len(chosen.floats)} operators float and {len(chosen.wide)} of 16 bits, "
+            f"{chosen.work:.1%} of the multiply-adds"
         )
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)

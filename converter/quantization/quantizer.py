@@ -230,7 +230,7 @@ class Quantizer:
         )
 
     def reach(self, goal: str, calibration_result: Calibration, *, improve: str | None = None) -> Chosen:
-        """Take the recipe that leaves the fewest operators float and reaches a goal; what was chosen.
+        """Take the recipe that reaches a goal with the fewest operators of 16 bits or float; what was chosen.
 
         goal is Validation.reaches's: sqnr>=35, cosine>=0.99 or agree>=0.99, measured on the samples that the
         result has kept. Raises ModelError for a recipe without integer activations, a result without samples,

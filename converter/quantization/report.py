@@ -61,22 +61,24 @@ class LayerReport:
 
 @dataclass(frozen=True)
 class Trial:
-    """A model that was tried: its operators that stay float, its bytes, and the SQNR of its worst output.
+    """A model that was tried: its operators that stay float and those of 16 bits, where others have 8, its
+    bytes, and the SQNR of its worst output.
 
-    is_best tells that no other is both of fewer floats and nearer to the float model.
+    is_best tells that no other has both fewer of them and comes nearer to the float model.
     """
 
     floats: int
+    wide: int
     nbytes: int
     sqnr_db: float
     is_best: bool
 
 
-def trials(tried: Iterable[tuple[int, int, float]]) -> list[Trial]:
-    """Of operators left float, bytes and SQNR: those with the fewest floats first."""
-    found = sorted(tried, key=lambda each: (each[0], -each[2]))
-    nearest = list(accumulate((db for _, _, db in found), max, initial=float("-inf")))
-    return [Trial(*each, each[2] > before) for each, before in zip(found, nearest, strict=False)]
+def trials(tried: Iterable[tuple[int, int, int, float]]) -> list[Trial]:
+    """Of operators left float and given 16 bits, bytes and SQNR: those with the fewest of both first."""
+    found = sorted(tried, key=lambda each: (each[0] + each[1], -each[3]))
+    nearest = list(accumulate((db for *_, db in found), max, initial=float("-inf")))
+    return [Trial(*each, each[3] > before) for each, before in zip(found, nearest, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,8 @@ class Report:
     def _tried_table(self) -> list[str]:
         if not self.tried:
             return []
-        rows = [(t.floats, t.nbytes, t.sqnr_db, "yes" if t.is_best else "") for t in self.tried]
-        heads = ("operators float", "bytes", "SQNR dB", "none nearer with as few")
+        rows = [(t.floats, t.wide, t.nbytes, t.sqnr_db, "yes" if t.is_best else "") for t in self.tried]
+        heads = ("operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few")
         return ["<h2>What was tried</h2>", table(heads, rows)]
 
     def save(self, path: str | Path) -> None:

@@ -175,13 +175,15 @@ def test_without_samples_there_is_what_is_known() -> None:
 
 
 def test_what_was_tried_tells_which_models_are_best() -> None:
-    found = trials([(3, 900, 40.0), (0, 500, 20.0), (2, 800, 18.0), (1, 700, 30.0), (1, 650, 25.0)])
-    assert [(t.floats, t.sqnr_db, t.is_best) for t in found] == [
-        (0, 20.0, True),
-        (1, 30.0, True),
-        (1, 25.0, False),
-        (2, 18.0, False),
-        (3, 40.0, True),
+    found = trials(
+        [(3, 0, 900, 40.0), (0, 0, 500, 20.0), (1, 1, 800, 18.0), (0, 1, 700, 30.0), (1, 0, 650, 25.0)]
+    )
+    assert [(t.floats, t.wide, t.sqnr_db, t.is_best) for t in found] == [
+        (0, 0, 20.0, True),
+        (0, 1, 30.0, True),
+        (1, 0, 25.0, False),
+        (1, 1, 18.0, False),
+        (3, 0, 40.0, True),
     ]
     page = Report([], {}, (100, 50), 0, "", found).to_html()
     assert "What was tried" in page and "900" in page

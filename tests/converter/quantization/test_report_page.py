@@ -126,13 +126,13 @@ def test_names_are_text(tab: Browser, tmp_path: Path) -> None:
 
 
 def test_what_was_tried_stands_in_its_own_table(tab: Browser, tmp_path: Path) -> None:
-    tried = trials([(0, 500, 20.0), (1, 650, 25.0), (2, 700, 24.0)])
+    tried = trials([(0, 0, 500, 20.0), (1, 0, 650, 25.0), (1, 1, 700, 24.0)])
     found = shown(tab, replace(made(uneven(one("RELU"))), tried=tried), tmp_path / "tried.html")
     assert found["What was tried"] == [
-        ["operators float", "bytes", "SQNR dB", "none nearer with as few"],
-        ["0", "500", "20", "yes"],
-        ["1", "650", "25", "yes"],
-        ["2", "700", "24", ""],
+        ["operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few"],
+        ["0", "0", "500", "20", "yes"],
+        ["1", "0", "650", "25", "yes"],
+        ["1", "1", "700", "24", ""],
     ]
 
 
