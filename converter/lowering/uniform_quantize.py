@@ -55,6 +55,9 @@ def uniform_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
     parameters = _parameters(lowering, node, x)
     if x.data is not None:
         x = LiteTensor(x.name, x.type, x.shape, x.data)
+    elif x.quantization is None and x.producer is None:
+        # What the model is given has the scale itself.
+        pass
     elif x.quantization is None or not _equal(x.quantization, parameters):
         raise UnsupportedError("the operand's scale must be the one that it was quantized with")
     x.quantization = parameters

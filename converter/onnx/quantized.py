@@ -21,8 +21,8 @@ from ...schema.graph_def import (
 from ...schema.onnx import NodeProto
 from ..building.contraction import product
 from ..building.movement import axis_of
+from ..building.quantized import int8_constant, int8_of
 from ..building.tensor import Integers, Tensor
-from ..ir.types import element_type
 from .call import Call, Rule
 from .conv import convolution
 from .element_types import inner_type
@@ -100,16 +100,7 @@ def quantize_linear(c: Call) -> Tensor:
 def quantized(c: Call, x: Tensor, grid: Grid, name: str) -> Tensor:
     """The integers of x. Those that stay inside are int8, which stands for uint8 too."""
     if grid.type in (DT_INT8, DT_UINT8) and grid.is_constant and grid.axis == -1 and _stays_inside(c, name):
-        return c.make(
-            "UniformQuantize",
-            c.body.cast(x, DT_FLOAT),
-            c.body.constant(grid.scales().reshape(())),
-            c.body.constant(grid.zeros().reshape(())),
-            Tout=element_type(DT_QINT8),
-            quantization_axis=-1,
-            quantization_min_val=-128,
-            quantization_max_val=127,
-        )
+        return int8_of(x, grid.scales().reshape(()), grid.zeros().reshape(()))
     if grid.type not in (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32):
         raise UnsupportedError(f"integers of type {grid.type}")
     limits = np.iinfo(numpy_dtype(grid.type))
@@ -141,8 +132,7 @@ def dequantized(c: Call, x: Tensor, grid: Grid) -> Tensor:
         return _dequantized_int8(c, x, Grid(grid.scale, grid.zero, grid.axis, zero))
     if x.type in (DT_INT8, DT_UINT8) and x.data is not None and grid.is_constant:
         shifted = x.data.astype(np.int16) - (_SHIFT if x.type == DT_UINT8 else 0)
-        integers = c.body.constant(shifted.astype(np.int8), x.name)
-        integers.type = DT_QINT8
+        integers = int8_constant(c.body.constant(shifted.astype(np.int8), x.name))
         return _dequantized_int8(c, integers, grid)
     steps = c.body.cast(x, DT_FLOAT)
     if grid.zero is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lite.errors import ModelError
-from .program import UNKNOWN, ArrayType, Attribute, Name, OtherType, Type, Verbatim
+from .program import Attribute, Name, OtherType, Type, Verbatim, array_type
 
 if TYPE_CHECKING:
     from .attribute_reader import PartReader
@@ -38,7 +38,7 @@ def read_type(reader: PartReader) -> Type:
         return OtherType(_FLOAT_TYPES[code])
     if code == 13:
         shape = reader.items(reader.signed)
-        return ArrayType(tuple(size if size >= 0 else UNKNOWN for size in shape), str(reader.inner_type()))
+        return array_type(shape, reader.inner_type())
     return OtherType(f"builtin type {code}")
 
 

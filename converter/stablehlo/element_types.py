@@ -29,9 +29,14 @@ BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui32": 32, "ui16": 16, "ui8":
 
 def outside_type(type: Type) -> int:
     """TensorFlow's number of an input's or output's type; UnsupportedError where a model has no such type."""
-    if not isinstance(type, ArrayType) or type.element not in _OUTSIDE:
+    element = type.element if isinstance(type, ArrayType) else ""
+    if isinstance(type, ArrayType) and type.grid is not None:
+        if type.grid.is_int8:
+            return graph_def.DT_QINT8
+        element = type.grid.storage
+    if element not in _OUTSIDE:
         raise UnsupportedError(f"values of type {type} have no operators in a .tflite model")
-    return _OUTSIDE[type.element]
+    return _OUTSIDE[element]
 
 
 def element_name(number: int) -> str:
@@ -48,6 +53,8 @@ def inner_type(type: Type) -> int:
     """TensorFlow's number of the type that values are computed in: operators have floats of 32 bits."""
     if is_constant_only(type):
         return graph_def.DT_UINT64
+    if isinstance(type, ArrayType) and type.grid is not None:
+        return graph_def.DT_FLOAT
     found = outside_type(type)
     floats = (graph_def.DT_DOUBLE, graph_def.DT_HALF, graph_def.DT_BFLOAT16)
     return graph_def.DT_FLOAT if found in floats else found

@@ -13,6 +13,7 @@ from .complex_numbers import complex_rule_of, is_complex
 from .element_types import is_constant_only
 from .held import NO_WORDS, Complex, Held, Words, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
+from .quantized import is_quantized, quantized_rule
 from .register import rule_of
 from .step import Rule, Step
 from .told_types import check_arguments, check_operands, check_passed, check_result
@@ -126,6 +127,8 @@ class Importer:
     def _rule(self, operation: Operation, operands: Sequence[Held]) -> Rule:
         """The operation's rule; UnsupportedError where there is none, for complex numbers perhaps."""
         types = [each.type for each in (*operation.operands, *operation.results)]
+        if operation.name not in _HANDED_ON and any(map(is_quantized, types)):
+            return self._quantized_rule(operation)
         is_plain = operation.name in _HANDED_ON or not any(map(is_complex, types))
         rule = rule_of(operation.name) if is_plain else complex_rule_of(operation.name)
         if rule is None:
@@ -133,6 +136,12 @@ class Importer:
             if operation.name.startswith("chlo."):
                 what = "; jax.export writes what it is made of"
             raise UnsupportedError(f"no builtin operators are known for it{what}")
+        return rule
+
+    def _quantized_rule(self, operation: Operation) -> Rule:
+        rule = quantized_rule(operation.name)
+        if rule is None:
+            raise UnsupportedError("no builtin operators are known for it with quantized numbers")
         return rule
 
     def called(self, name: str, operation: Operation, arguments: Sequence[Held]) -> list[Held]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_COMPLEX64, DT_DOUBLE, DT_FLOAT, DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
@@ -20,7 +20,8 @@ from .element_types import inner_type, outside_type
 from .graph_import import Importer, Shared
 from .held import Complex, Held
 from .model_file import program_of
-from .program import ArrayType, FunctionOperation, Program, Value, global_constant
+from .program import ArrayType, FunctionOperation, Program, Type, Value, global_constant
+from .quantized import given, is_quantized, returned
 
 _MAIN = "main"
 
@@ -96,6 +97,8 @@ def _inputs(
 
 def _as_computed(x: Tensor, type: ArrayType, shape: Sequence[int]) -> Held:
     """An input in the type that is computed with: of complex numbers both parts."""
+    if type.grid is not None:
+        return Held(given(x, type.grid), shape)
     if not is_complex(type):
         return Held(x.body.cast(x, inner_type(type)), shape)
     float_type = element_type(DT_FLOAT if x.type == DT_COMPLEX64 else DT_DOUBLE)
@@ -127,6 +130,8 @@ def _constant(importer: Importer, value: object, type: ArrayType, name: str) -> 
 
     from ...kernels.fallback.dtypes import numpy_dtype
 
+    if type.grid is not None:
+        raise UnsupportedError(f"input_values: {shown(name)} must be of plain numbers, got {type}")
     array = np.asarray(value, np.complex64 if is_complex(type) else numpy_dtype(inner_type(type)))
     _check_shape(name, array.shape, type)
     if is_complex(type):
@@ -143,10 +148,16 @@ def _outputs(importer: Importer, main: FunctionOperation, results: Sequence[Held
     body, found = importer.body, {}
     for held, value, name in zip(results, main.body.returned, result_names(main), strict=True):
         body.prefix = name
-        outside = outside_type(value.type)
-        whole = as_one(held, outside) if isinstance(held, Complex) else body.cast(held.whole, outside)
-        found[name] = named_output(whole, name)
+        found[name] = named_output(_returned(held, value.type), name)
     return found
+
+
+def _returned(held: Held, type: Type) -> Tensor:
+    """A result in the type that the program has for it."""
+    if is_quantized(type):
+        return returned(held.whole, type)
+    outside = outside_type(type)
+    return as_one(held, outside) if isinstance(held, Complex) else held.whole.body.cast(held.whole, outside)
 
 
 def result_names(main: FunctionOperation) -> list[str]:

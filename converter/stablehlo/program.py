@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.shown import shown
+from .quantized_type import Quantized
 
 # A size that is known only when the program runs.
 UNKNOWN = -1
@@ -35,10 +36,14 @@ _STORED = {
 
 @dataclass(frozen=True)
 class ArrayType:
-    """A tensor's type: its sizes, UNKNOWN where they are not known, and the name of its elements' type."""
+    """A tensor's type: its sizes, UNKNOWN where they are not known, and the name of its elements' type.
+
+    grid says which floats the integers of a quantized tensor stand for.
+    """
 
     shape: tuple[int, ...]
     element: str
+    grid: Quantized | None = None
 
     def __str__(self) -> str:
         return "x".join([*("?" if size == UNKNOWN else str(size) for size in self.shape), self.element])
@@ -55,12 +60,19 @@ class OtherType:
     """A type that no tensor has: of an element, a token, a tuple ..."""
 
     name: str
+    grid: Quantized | None = None
 
     def __str__(self) -> str:
         return self.name
 
 
 Type = ArrayType | FunctionType | OtherType
+
+
+def array_type(shape: Sequence[int], element: Type) -> ArrayType:
+    """A tensor's type of its sizes, of which those below 0 are not known, and its elements' type."""
+    grid = element.grid if isinstance(element, OtherType) else None
+    return ArrayType(tuple(size if size >= 0 else UNKNOWN for size in shape), str(element), grid)
 
 
 @dataclass(frozen=True)

@@ -59,14 +59,18 @@ def check_operands(operation: Operation) -> None:
 
 
 def _check_same(operands: Sequence[Type], results: Sequence[Type]) -> None:
-    """All elements of one type, of complex numbers perhaps their parts."""
+    """All elements of one type, of complex numbers perhaps their parts, of quantized ones their floats."""
     elements = {_part(type) for type in (*operands, *results)}
     if len(elements) > 1:
         raise _differs("elements must be of one type", operands, results)
 
 
 def _part(type: Type) -> str:
-    return type.element.removeprefix("complex<").removesuffix(">") if isinstance(type, ArrayType) else ""
+    if not isinstance(type, ArrayType):
+        return ""
+    if type.grid is not None:
+        return type.grid.expressed
+    return type.element.removeprefix("complex<").removesuffix(">")
 
 
 def _check_sizes(operation: Operation, given: Shape, told: Shape) -> None:

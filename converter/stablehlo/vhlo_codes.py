@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...lite.errors import ModelError
-from .program import UNKNOWN, ArrayType, Attribute, Dense, Name, OtherType, Type, Verbatim
+from .program import UNKNOWN, ArrayType, Attribute, Dense, Name, OtherType, Type, Verbatim, array_type
+from .quantized_type import Quantized
 
 if TYPE_CHECKING:
     from .attribute_reader import PartReader
@@ -54,11 +55,10 @@ _ELEMENTS = {
     40: "f8E8M0FNU",
 }
 _COMPLEX, _FUNCTION, _TENSOR, _ENCODED_TENSOR = 1, 8, 20, 21
+_QUANTIZED, _QUANTIZED_BY_AXIS = 24, 30
 _OTHER_TYPES = {
     23: "tuple",
-    24: "a quantized type",
     25: "a tensor of unknown rank",
-    30: "a quantized type",
     41: "buffer",
     42: "future",
 }
@@ -92,10 +92,33 @@ def read_type(reader: PartReader) -> Type:
         if code == _ENCODED_TENSOR:
             reader.inner_attribute()
         shape = reader.items(reader.signed)
-        return ArrayType(tuple(size if size >= 0 else UNKNOWN for size in shape), str(reader.inner_type()))
+        return array_type(shape, reader.inner_type())
+    if code in (_QUANTIZED, _QUANTIZED_BY_AXIS):
+        grid = _quantized(reader, code == _QUANTIZED_BY_AXIS)
+        return OtherType(grid.name, grid)
     if code in _OTHER_TYPES:
         return OtherType(_OTHER_TYPES[code])
     raise ModelError(f"bytecode: VHLO has no type {code}")
+
+
+def _quantized(reader: PartReader, has_axis: bool) -> Quantized:
+    """A flag for signed integers, their type and that of floats, scales and zero points, the ends."""
+    is_signed, storage, expressed = (
+        bool(reader.number() & 1),
+        str(reader.inner_type()),
+        str(reader.inner_type()),
+    )
+    bits = _ELEMENT_BITS.get(storage) or _ELEMENT_BITS.get(storage.removeprefix("u"))
+    if bits is None:
+        raise ModelError(f"bytecode: a quantized type must have integers, got {storage}")
+    if has_axis:
+        axis, ends = reader.number(), [reader.signed(), reader.signed()]
+        scales = tuple(reader.items(lambda: reader.real("f64")))
+        zeros = tuple(reader.items(reader.signed))
+    else:
+        axis, scales, zeros = -1, (reader.real("f64"),), (reader.signed(),)
+        ends = [reader.signed(), reader.signed()]
+    return Quantized(bits, is_signed, expressed, ends[0], ends[1], scales, zeros, axis)
 
 
 def read_attribute(reader: PartReader) -> Attribute:

@@ -142,8 +142,15 @@ def _value(reader: ProgramReader) -> Attribute:
 
 
 def _constant(scope: Scope, operation: Operation) -> None:
-    """dense<1.0> : tensor<2xf32>"""
+    """dense<1.0> : tensor<2xf32>, or () <{value = dense<1> : tensor<2xi8>}> : () -> type"""
     reader = scope.reader
+    if reader.accept("("):
+        reader.expect(")")
+        is_own = reader.accept("<")
+        operation.attributes.update(parse_dictionary(reader))
+        if is_own:
+            reader.expect(">")
+        return
     if reader.sees("{"):
         operation.attributes.update(parse_dictionary(reader))
     value = operation.attributes["value"] = parse_attribute(reader)

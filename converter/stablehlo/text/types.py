@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ..program import UNKNOWN, ArrayType, FunctionType, OtherType, Type
+from ....lite.errors import ModelError, UnsupportedError
+from ..program import UNKNOWN, FunctionType, OtherType, Type, array_type
+from ..quantized_type import quantized_of_text
 from .program_reader import ProgramReader
 
 _SIZES = re.compile(r"(?:(?:\d{1,18}|\?)x)*+")
 _ELEMENT = re.compile(r"[su]?i[1-9]\d{0,2}\b|bf16\b|tf32\b|f[1-9]\w*|index\b|none\b")
+_QUANTIZED = "!quant.uniform"
 _HELD = re.compile(r"(?:memref|vector|tuple)(?=<)")
 
 
@@ -20,7 +23,7 @@ def parse_type(reader: ProgramReader) -> Type:
         return parse_function_type(reader)
     if reader.sees("!"):
         return _of_dialect(reader)
-    return OtherType(_element(reader))
+    return _element(reader)
 
 
 def parse_function_type(reader: ProgramReader) -> FunctionType:
@@ -53,7 +56,7 @@ def parse_types(reader: ProgramReader) -> list[Type]:
 def _tensor(reader: ProgramReader) -> Type:
     """What stands behind "tensor<"."""
     if reader.accept("*x"):
-        name = _element(reader)
+        name = str(_element(reader))
         reader.expect(">")
         return OtherType(f"*x{name}")
     sizes = reader.match(_SIZES)
@@ -63,7 +66,7 @@ def _tensor(reader: ProgramReader) -> Type:
     if reader.accept(","):
         _skip_encoding(reader)
     reader.expect(">")
-    return ArrayType(tuple(shape), element)
+    return array_type(shape, element)
 
 
 def _skip_encoding(reader: ProgramReader) -> None:
@@ -75,25 +78,26 @@ def _skip_encoding(reader: ProgramReader) -> None:
         reader.skip_brackets()
 
 
-def _element(reader: ProgramReader) -> str:
-    """The name of an element's type, or of a type that no tensor has."""
+def _element(reader: ProgramReader) -> OtherType:
+    """An element's type, or a type that no tensor has."""
     found = reader.match(_ELEMENT)
     if found is not None:
-        return found[0]
+        return OtherType(found[0])
     if reader.accept("complex<"):
         inner = reader.match(_ELEMENT)
         reader.expect(">")
-        return f"complex<{inner[0] if inner else ''}>"
+        return OtherType(f"complex<{inner[0] if inner else ''}>")
     held = reader.match(_HELD)
     if held is not None:
-        return f"{held[0]}<{reader.skip_brackets()}>"
+        return OtherType(f"{held[0]}<{reader.skip_brackets()}>")
     if reader.sees("!"):
-        return str(_of_dialect(reader))
+        type = _of_dialect(reader)
+        return type if isinstance(type, OtherType) else OtherType(str(type))
     raise reader.error("expected a type")
 
 
 def _of_dialect(reader: ProgramReader) -> Type:
-    """An alias's type, or the words of a type that belongs to a dialect."""
+    """An alias's type, a quantized one, or the words of a type that belongs to another dialect."""
     start = reader.at
     name = reader.alias()
     if not reader.sees("."):
@@ -103,4 +107,17 @@ def _of_dialect(reader: ProgramReader) -> Type:
         return known
     reader.accept(".")
     name = f"!{name}.{reader.word()}"
-    return OtherType(f"{name}<{reader.skip_brackets()}>" if reader.sees("<") else name)
+    if not reader.sees("<"):
+        return OtherType(name)
+    text = reader.skip_brackets()
+    return _quantized(reader, text, start) if name == _QUANTIZED else OtherType(f"{name}<{text}>")
+
+
+def _quantized(reader: ProgramReader, text: str, start: int) -> OtherType:
+    try:
+        grid = quantized_of_text(text)
+    except UnsupportedError as error:
+        raise reader.refuse(str(error), start) from error
+    except ModelError as error:
+        raise reader.error(str(error), start) from error
+    return OtherType(grid.name, grid)
