@@ -112,7 +112,8 @@ def _started(step: Step) -> Sequence[Held]:
 
 
 def _real(integers: np.ndarray, grid: Quantized) -> np.ndarray:
-    return ((integers.astype(np.int64) - grid.zeros[0]) * np.float32(grid.scales[0])).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return ((integers.astype(np.int64) - grid.zeros[0]) * np.float32(grid.scales[0])).astype(np.float32)
 
 
 def _constant(step: Step) -> Result:
@@ -141,7 +142,8 @@ def _wide(integers: np.ndarray, grid: Quantized) -> np.ndarray:
         along(np.array(each if grid.axis >= 0 else each[0]), grid.axis, integers.ndim)
         for each in (grid.scales, grid.zeros)
     )
-    return ((integers.astype(np.int64) - zeros) * scales).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return ((integers.astype(np.int64) - zeros) * scales).astype(np.float32)
 
 
 def _check_axis(grid: Quantized, shape: Sequence[int]) -> None:

@@ -200,6 +200,7 @@ def test_given_integers_of_other_types(tmp_path: Path) -> None:
     ("words", "error", "message"),
     [
         ("i8:f32, 0.0", ModelError, "scales must be positive and finite"),
+        ("i8:f32, 1e39", ModelError, "scales must be positive and finite"),
         ("i8:f32, 0.1:200", ModelError, "zero points must be from -128 to 127"),
         ("i8<-300:127>:f32, 0.1", ModelError, "integers must be from -128 to 127, got from -300"),
         ("i8:i32, 0.1", ModelError, "must stand for floats, got i32"),
