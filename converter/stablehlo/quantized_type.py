@@ -19,7 +19,7 @@ _NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?(?:[eE][-+]?\d{1,4})?|0x[0-9A-Fa-f]
 _PARAMETER = re.compile(rf"\s*(?P<scale>{_NUMBER})\s*(?::\s*(?P<zero>-?\d{{1,10}}))?\s*")
 # So many bits at most have integers that float32 holds, but for sums, whose low bits count little.
 _STORED = (2, 4, 8, 16, 32)
-_FLOAT = np.finfo(np.float32)
+_LEAST_SCALE, _MOST_SCALE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Quantized:
             raise ModelError(f"quantized type: integers must stand for floats, got {self.expressed}")
         if len(self.scales) != len(self.zeros) or not self.scales or (self.axis < 0 and len(self.scales) > 1):
             raise ModelError("quantized type: there must be a zero point for each scale, of an axis or one")
-        if not all(_FLOAT.tiny <= scale <= _FLOAT.max for scale in self.scales):
+        if not all(_LEAST_SCALE <= scale <= _MOST_SCALE for scale in self.scales):
             raise ModelError(
                 f"quantized type: scales must be positive and finite in float32, got {list(self.scales)}"
             )
