@@ -93,6 +93,8 @@ class NodeContext(Graph):
         if kind is _DYNAMIC:
             self._resize_dynamic(tensor, shape)
         elif shape != tensor.shape:
+            if tensor.is_variable:  # nodes that read it are prepared for the shape it has
+                raise PrepareError(f"tensor {tensor!r}: a variable cannot be resized to {shape}")
             if tensor.is_constant:
                 raise PrepareError(f"tensor {tensor!r}: a constant cannot be resized to {shape}")
             if self._running:
@@ -102,6 +104,8 @@ class NodeContext(Graph):
     def set_dynamic(self, tensor: Tensor) -> None:
         if tensor.is_constant:
             raise PrepareError(f"tensor {tensor!r}: a constant cannot be dynamic")
+        if tensor.is_variable and tensor.has_fixed_size:
+            raise PrepareError(f"tensor {tensor!r}: a variable cannot be dynamic")
         if tensor.allocation_type is not _DYNAMIC:
             tensor.allocation_type = _DYNAMIC
             tensor.bind(None)

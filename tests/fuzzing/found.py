@@ -156,6 +156,24 @@ def body_without_value() -> bytes:
     return model.build([x], [y])
 
 
+def variable_of_another_shape() -> bytes:
+    """A variable that is summed up into itself."""
+    model = ModelBuilder()
+    x, v = model.tensor((1,)), model.tensor((1 << 20,), is_variable=True)
+    model.op(Op.SUM, [v, model.constant([0])], [v], tflite.ReducerOptionsT(keep_dims=True))
+    return model.build([x], [v])
+
+
+def variable_of_no_known_shape() -> bytes:
+    """A variable that is read, and then written in a shape that is known while running."""
+    model = ModelBuilder()
+    shape, v = model.tensor((1,), np.int32), model.tensor((1 << 20,), is_variable=True)
+    y = model.tensor((1 << 20,))
+    model.op(Op.NEG, [v], [y], tflite.NegOptionsT())
+    model.op(Op.FILL, [shape, model.constant(np.zeros((), np.float32))], [v], tflite.FillOptionsT())
+    return model.build([shape], [y])
+
+
 def wide_numbers() -> bytes:
     """Numbers written two thousand million characters wide."""
     model = ModelBuilder()
@@ -235,6 +253,8 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
     "mean of nothing": ("models", mean_of_nothing, "invoked"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
+    "variable": ("models", variable_of_another_shape, "a variable cannot be resized to (1,)"),
+    "late variable": ("models", variable_of_no_known_shape, "a variable cannot be dynamic"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
     "wide numbers": ("flex", wide_numbers, "does not fit in memory"),
     "signature": ("descriptions", signature_without_tensors, "ValueError: Invalid tensor index -1"),

@@ -16,6 +16,7 @@ from numlite.lite import debug
 from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from numlite.schema import tflite
 
+from ..fuzzing.found import variable_of_another_shape, variable_of_no_known_shape
 from ..model_builder import ModelBuilder
 from ..row_chains import as_keras_has_it
 from ..row_chains import model as row_chain
@@ -264,6 +265,16 @@ ROWS = {
     ),
     "a window larger than the input of L2_POOL_2D": Row(
         lambda _: pooled(Op.L2_POOL_2D), PrepareError, TOO_SMALL
+    ),
+    "a node that writes a variable in another shape": Row(
+        lambda _: allocated(variable_of_another_shape()),
+        PrepareError,
+        "node 0 (SUM), output 't1': tensor 't1' float32 1048576: a variable cannot be resized to (1,)",
+    ),
+    "a node that writes a variable in a shape that is not known yet": Row(
+        lambda _: allocated(variable_of_no_known_shape()),
+        PrepareError,
+        "node 1 (FILL), output 't1': tensor 't1' float32 1048576: a variable cannot be dynamic",
     ),
     "NUMLITE_DEBUG": Row(
         lambda _: environment("NUMLITE_DEBUG", "foo", debug._level),
