@@ -178,6 +178,12 @@ KNOWN = (
         "TensorFlow sorts the boxes of all classes by std::sort: which of equal scores is first hangs on it",
         without=_without_ties,
     ),
+    Known(
+        ("branches",),
+        r"^differs: conversion[^#]*\(Placeholder\) of function [^#]*_grad_[^#]*: the outputs depend on it",
+        "TensorFlow's gradients of branches name placeholders that nothing feeds, and it only misses the value "
+        "of one in the branch that is taken",
+    ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 
