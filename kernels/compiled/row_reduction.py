@@ -292,3 +292,31 @@ exponentials_row_f32: Any = microkernel(
 any_exponentials_row_f32: Any = microkernel(
     "any_exponentials_row_f32", _SCALED_ROW, _exponentials(vector_functions.exp), types.float32
 )
+
+
+def _emit_shares(e: Emitter, y: Value, count: Value, share: Value) -> None:
+    base, type_, begin = e.pointer(y), vector(f32, _FLOATS), e.const(0)
+    share = e.splat(share, _FLOATS)
+
+    def part(place: Value) -> Value:
+        product = e.builder.fmul(e.load(place, type_), share)
+        is_small = e.builder.fcmp_ordered("<", product, constant(type_, 2.0**-126))
+        return e.builder.select(is_small, constant(type_, 0.0), product)
+
+    for vectors in (_SIDE_BY_SIDE, 1):
+        stop = e.builder.and_(count, e.const(-_FLOATS * vectors))
+
+        def turn(i: Value, carried: list[Value], vectors: int = vectors) -> list[Value]:
+            for k in range(vectors):
+                place = _at(e, base, e.builder.add(i, e.const(k * _FLOATS)))
+                e.store(part(place), place)
+            return carried
+
+        e.loop(stop, [], turn, step=_FLOATS * vectors, start=begin)
+        begin = stop
+    place, rest = _at(e, base, begin), e.first_lanes(_FLOATS, e.builder.sub(count, begin))
+    e.masked_store(part(place), place, rest)
+
+
+# (y, count, share): y[i] *= share, 0 for subnormal ones; y holds no negative numbers.
+shares_row_f32: Any = microkernel("shares_row_f32", [types.int64, types.int64, types.float32], _emit_shares)

@@ -21,7 +21,6 @@ from ..softmax import (
 from .driver.kernel_source import KernelSources
 from .fixed_point import divide_by_power, high_multiply, leading_zeros, log_of, reciprocal_of_one_plus
 from .language.elements import (
-    read_back_f32,
     read_back_i16,
     read_f32,
     read_i8,
@@ -37,29 +36,45 @@ from .language.memory import float32_pointer, int64_pointer
 from .language.target import target
 from .lookup import lookup_row
 from .requantize import multiply_by_quantized_multiplier
-from .row_reduction import EXTREMUM_ROWS, any_exponentials_row_f32, exponentials_row_f32, max_row_f32
+from .row_reduction import (
+    EXTREMUM_ROWS,
+    any_exponentials_row_f32,
+    exponentials_row_f32,
+    max_row_f32,
+    shares_row_f32,
+)
 from .table_sums import BELOW_HALF, table_results, table_sums
 
 kernels = KernelSources()
 
-_LEAST_NORMAL = np.float32(2.0**-126)
+_LONGEST_SHORT_ROW = 1024  # elements
 
 
 @kernels.add(SOFTMAX_F32)
 def softmax_f32(a, chunk, chunks):
-    depth = a.depth
-    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
-        x, y = a.x + row * depth * 4, a.y + row * depth * 4
-        largest = max_row_f32(x, depth)
-        if a.beta >= 0:
-            total = exponentials_row_f32(x, y, depth, largest, a.beta)
-        else:
-            total = any_exponentials_row_f32(x, y, depth, largest, a.beta)
-        share = np.float32(1) / total
-        for c in range(depth):
-            part = read_back_f32(y, c) * share
-            # As XNNPACK, which computes without subnormal numbers.
-            write_f32(y, c, np.float32(0) if part < _LEAST_NORMAL else part)
+    """Rows are divided by their sums as XNNPACK does it, which computes without subnormal numbers.
+
+    A short row is divided some rows later: a load of what was stored just now waits for it.
+    """
+    depth, nbytes = a.depth, a.depth * 4
+    row, last = a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks
+    before = 3 if depth <= _LONGEST_SHORT_ROW else 0
+    first = second = third = np.float32(0)
+    for turn in range(row, last + before):
+        share = np.float32(0)
+        if turn < last:
+            x, y = a.x + turn * nbytes, a.y + turn * nbytes
+            largest = max_row_f32(x, depth)
+            if a.beta >= 0:
+                total = exponentials_row_f32(x, y, depth, largest, a.beta)
+            else:
+                total = any_exponentials_row_f32(x, y, depth, largest, a.beta)
+            share = np.float32(1) / total
+        if before == 0:
+            third = share
+        if turn >= row + before:
+            shares_row_f32(a.y + (turn - before) * nbytes, depth, third)
+        first, second, third = share, first, second
     return 0
 
 

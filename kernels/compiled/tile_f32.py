@@ -54,7 +54,7 @@ def panel_tiles() -> PanelTiles:
     """The tiles that fill the processor's vector registers without spilling."""
     if target().avx512:
         return PanelTiles(
-            Tile((16, 16), (7, 4, 2, 1)),
+            Tile((16, 16), (7, 6, 4, 3, 2, 1)),
             Tile((16, 8), (7, 3, 1)),
             Tile((16,), (14, 7, 3, 1)),
             Tile((8,), (14, 5, 2, 1)),
@@ -175,22 +175,23 @@ def sweep(e: Emitter, tile: Tile, count: Value, emit_tile: Callable[[Value, int]
     """Cover rows 0 to count - 1 with emit_tile(first row, height), high tiles first.
 
     What is left after high tiles may be too low to keep the multipliers busy: where it and one of them make
-    two of the next height, it is these.
+    two of a lower height, it is these.
     """
     b = e.builder
     m = e.const(0)
-    for height, lower in zip(tile.heights, (*tile.heights[1:], 0), strict=True):
+    for i, height in enumerate(tile.heights):
 
         def body(m: Value, carried: list[Value], height: int = height) -> list[Value]:
             emit_tile(m, height)
             return [b.add(m, e.const(height))]
 
         last = b.sub(count, e.const(height - 1))
-        if height < 2 * lower:
-            is_pair = b.icmp_signed(
-                "==", b.srem(b.sub(count, m), e.const(height)), e.const(2 * lower - height)
-            )
-            last = b.select(is_pair, b.sub(last, e.const(height)), last)
+        for lower in tile.heights[i + 1 :]:
+            if height < 2 * lower:
+                is_pair = b.icmp_signed(
+                    "==", b.srem(b.sub(count, m), e.const(height)), e.const(2 * lower - height)
+                )
+                last = b.select(is_pair, b.sub(last, e.const(height)), last)
         (m,) = e.loop(last, [m], body, step=height, start=m)
 
 

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
 
 from ..cases.case import Case
 from ..cases.conv import conv_case
 from ..cases.depthwise_conv import depthwise_case
+from ..cases.single_op import Kind, single_op
 from ..cases.window_oracle import SAME, VALID
 
 
@@ -78,3 +81,28 @@ def test_depthwise_conv(seed: int) -> None:
     depth, multiplier = int(random.integers(1, 70)), int(random.choice([1, 1, 1, 2, 3]))
     x = (int(random.integers(1, 3)), int(random.integers(18, 26)), int(random.integers(14, 40)), depth)
     check(depthwise_case(f"random-{seed}", x, (1, *size, depth * multiplier), **window(random)))
+
+
+@pytest.mark.parametrize("columns", [8, 16, 24, 32, 70])
+def test_a_row_of_a_product_does_not_depend_on_the_rows_beside_it(columns: int) -> None:
+    """However many rows the tiles have that come to them."""
+    random = np.random.default_rng(columns)
+    x = random.standard_normal((40, 1, 1, 24)).astype(np.float32)
+    filters = random.standard_normal((columns, 1, 1, 24)).astype(np.float32)
+    options = tflite.Conv2DOptionsT(padding=tflite.Padding.VALID, stride_w=1, stride_h=1)
+    kinds, result = [Kind((2, 1, 1, 24)), Kind(filters.shape)], Kind((2, 1, 1, columns))
+    content = single_op(BuiltinOperator.CONV_2D, kinds, result, options, constants={1: filters})
+    interpreter = Interpreter(model_content=content)
+
+    def product(rows: int) -> np.ndarray:
+        interpreter.resize_tensor_input(0, (rows, 1, 1, 24))
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, x[:rows])
+        interpreter.invoke()
+        y: np.ndarray = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        return y
+
+    whole = product(40)
+    np.testing.assert_allclose(whole[:, 0, 0], x[:, 0, 0] @ filters[:, 0, 0].T, rtol=1e-4, atol=1e-5)
+    for rows in range(2, 40):
+        np.testing.assert_array_equal(product(rows), whole[:rows])

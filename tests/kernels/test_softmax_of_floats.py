@@ -49,3 +49,14 @@ def test_its_bytes_are_litert_s(depth: int) -> None:
         np.testing.assert_array_equal(ours.view(np.int32), theirs.view(np.int32))
     else:
         np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-37)
+
+
+@pytest.mark.parametrize("depth", [5, 48, 1024, 1025])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 9])
+def test_each_row_is_as_if_it_were_alone(rows: int, depth: int) -> None:
+    """Short rows are divided by their sums when later rows have theirs."""
+    x = np.random.default_rng(rows).standard_normal((rows, depth)).astype(np.float32)
+    alone = [result(numlite, softmax(Kind((1, depth)), 1), row[None]) for row in x]
+    together = result(numlite, softmax(Kind(x.shape), 1), x)
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+    np.testing.assert_allclose(together.sum(1, dtype=np.float64), 1, rtol=1e-5)
