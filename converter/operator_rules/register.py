@@ -17,6 +17,7 @@ from . import (
     lstm,
     quantized,
     reshape,
+    rnn,
     transpose,
     variables,
     weights,
@@ -30,6 +31,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     control_flow.drop_branch_results,
     # A loop that is one operator, before its states are shared with what is around it.
     lstm.use_lstm,
+    rnn.use_rnn,
     # What is known makes constants of which the rules below need.
     constants.fold_constants,
     constants.skip_empty_results,

@@ -11,8 +11,9 @@ import numpy as np
 from ....lite.tensor import TensorType
 from ....schema.tflite import BuiltinOperator, StridedSliceOptionsT
 from ...lite_graph import LiteTensor
-from ...lstm_sequence import LstmPlace, lstm_sequence
+from ...lstm_sequence import lstm_sequence
 from ...partial_shape import is_known
+from ...sequence_states import SequencePlace
 from .call import Composite, CompositeCall, agree
 
 _FLOAT = TensorType.FLOAT32
@@ -54,7 +55,7 @@ def lstm(call: CompositeCall) -> list[LiteTensor] | None:
         axis = lowering.integers(lowering.name(node, "/time"), [form.time])
         x = lowering.operator(node, BuiltinOperator.REVERSE_V2, [x, axis], x.shape, suffix="/backwards")
     name, graph = lowering.name(node), lowering.graph
-    place = LstmPlace(graph, graph.append, lambda operator: True, name, (name,))
+    place = SequencePlace(graph, graph.append, lambda operator: True, name, (name,))
     y = lstm_sequence(place, x, (hidden, cell), arrays, form.time_major)
     made = [call.unread()] * (_RUNTIME + 1)
     if call.is_read(_ALL):
