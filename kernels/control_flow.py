@@ -176,8 +176,7 @@ def _while_operator(operator: str) -> Registration:
         prepare_called(condition, inputs)
         if condition.outputs_known:
             _check_condition(operator, condition.tensor(condition.outputs[0]))
-        prepare_called(body, inputs)
-        if not body.outputs_known or _changes_shape(body):
+        if not _fits(body, inputs) or not body.outputs_known or _changes_shape(body):
             leave_open(context, node)
             node.user_data = KeptTurns()
             return None
@@ -209,6 +208,21 @@ def _while_operator(operator: str) -> Registration:
         give_outputs(context, node, operator, values)
 
     return registration(operator, prepare, invoke)
+
+
+def _fits(body: CalledSubgraph, inputs: list[Tensor | None]) -> bool:
+    """Whether a body takes the loop's first values.
+
+    One that does not is refused now; where a value is empty only when it is to run: loops over
+    nothing take no turn, and what a turn would put into a list of nothing has no place in it.
+    """
+    try:
+        prepare_called(body, inputs)
+    except PrepareError:
+        if not any(x is not None and 0 in x.shape for x in inputs):
+            raise
+        return False
+    return True
 
 
 def _holds(operator: str, condition: CalledSubgraph, values: Sequence[Value | None]) -> bool:

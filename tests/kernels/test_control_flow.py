@@ -95,6 +95,27 @@ def test_an_error_of_prepare_names_the_inner_node() -> None:
         interpreter.allocate_tensors()
 
 
+def puts(body: SubgraphBuilder, inputs: list[int]) -> list[int]:
+    """A row into a list at the counter's place."""
+    row = body.constant(np.ones((1, 2), np.float32))
+    place, put = body.constant(np.zeros(2, np.int32)), body.tensor((3, 2))
+    body.op(BuiltinOperator.DYNAMIC_UPDATE_SLICE, [inputs[1], row, place], [put])
+    return [put]
+
+
+def test_a_body_that_does_not_fit_nothing_is_refused_when_it_is_to_run() -> None:
+    interpreter = Interpreter(model_content=while_model([(3, 2)], puts))
+    interpreter.resize_tensor_input(1, [0, 2])
+    interpreter.allocate_tensors()
+    empty = np.zeros((0, 2), np.float32)
+    assert run(interpreter, np.array([5], np.int32), empty)[1].shape == (0, 2)
+    with pytest.raises(InvokeError, match=r"subgraph 2, node 1 \(DYNAMIC_UPDATE_SLICE\).* must fit"):
+        run(interpreter, COUNT, empty)
+    interpreter.resize_tensor_input(1, [3, 2])
+    interpreter.allocate_tensors()
+    assert run(interpreter, COUNT, np.zeros((3, 2), np.float32))[1][0].tolist() == [1, 1]
+
+
 def test_a_branch_that_does_not_fit_is_refused_when_it_is_to_run() -> None:
     """As in LiteRT: of one element there is no second, but the other branch asks for none."""
     model = ModelBuilder()

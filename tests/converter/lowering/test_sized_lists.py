@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.interpreter import Interpreter
 from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import AttrValue
 
@@ -54,6 +55,30 @@ def test_elements_of_sizes_from_nowhere_are_chosen(run, n: int) -> None:
     assert codes(model, 2)["SELECT_V2"] == codes(model, 2)["RANGE"] == 1
     x = np.float32([1, -2])
     np.testing.assert_array_equal(run(model, number(n), x)[0], [np.tile(x * 2**k, n) for k in range(n)])
+
+
+def counted_by_rows() -> bytes:
+    """z is the stack of as many elements of two as r has rows."""
+    g = GraphBuilder()
+    rows, x = g.placeholder("r", [-1, 3]), g.placeholder("x", [2])
+    zero = g.constant("zero", number(0))
+    n = g.node("GatherV2", "n", g.node("Shape", "sizes_of_r", rows), zero, zero)
+    size = g.constant("two", np.array([2], np.int32))
+    held = g.node("TensorListReserve", "list", size, n, element_dtype=ELEMENTS)
+    loop(g, "fill", n, held, x, putting(), VARIANT)
+    g.node("TensorListStack", "z", "fill:2", size, element_dtype=ELEMENTS)
+    return checked(convert_graph(g.graph_def, ["r", "x"], ["z"]))
+
+
+def test_a_loop_over_nothing_fills_no_list() -> None:
+    """Not in LiteRT, which prepares the body, whose element a list of nothing has no place for."""
+    interpreter = Interpreter(model_content=counted_by_rows())
+    signature = interpreter.get_signature_runner()
+    x = np.float32([1, -2])
+    for n in (0, 2, 0, 3):
+        [z] = signature(r=np.zeros((n, 3), np.float32), x=x).values()
+        assert z.shape == (n, 2)
+        np.testing.assert_array_equal(z, [(x * 2**k) ** 2 for k in range(n)] or np.zeros((0, 2)))
 
 
 @RUNTIMES

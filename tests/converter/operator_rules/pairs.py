@@ -9,6 +9,7 @@ from numlite.converter.operator_rules import (
     control_flow,
     inverses,
     lstm,
+    rnn,
     variables,
 )
 from numlite.converter.operator_rules.equal_operators import drop_unused, share_equal
@@ -35,6 +36,20 @@ _LSTM = (
     "graph main\nx: 2x1x1\ni = int32 0\ns = [[0]]\ny = [[[0]], [[0]]]\n"
     "a: scalar int32, h: 1x1 float32, c: 1x1 float32, z: 2x1x1 float32, e: 2x1x1 float32"
     " = WHILE(i, s, s, y, x) @test @step\n"
+)
+
+# A simple recurrent cell of one number, whose weights are 1 and 5.
+_RNN = (
+    "graph test\ni: scalar int32\nh: 1x1\ny: 2x1x1\nx: 2x1x1\nm = int32 2\n"
+    "b: scalar bool = LESS(i, m)\nreturn b\n"
+    "graph step\ni: scalar int32\nh: 1x1\ny: 2x1x1\nx: 2x1x1\no = int32 1\nn = int32 0\n"
+    "k = [[1]]\nr = [[5]]\na: 1x1 float32 = GATHER(x, i)\n"
+    "p: 1x1 = FULLY_CONNECTED(a, k, none)\nq: 1x1 = FULLY_CONNECTED(h, r, none)\nz = ADD(p, q)\n"
+    "hh = %s(z)\nrow: 1x1x1 = RESHAPE(hh, n)\nat: 3 int32 = PACK(i, n, n)\n"
+    "yy = DYNAMIC_UPDATE_SLICE(y, row, at)\nj = ADD(i, o)\nreturn j, hh, yy, x\n"
+    "graph main\nx: 2x1x1\ni = int32 0\ns = [[0]]\ny = [[[0]], [[0]]]\n"
+    "a: scalar int32, h: 1x1 float32, z: 2x1x1 float32, e: 2x1x1 float32"
+    " = WHILE(i, s, y, x) @test @step\n"
 )
 
 # Rule, given, result: "" where it stays.
@@ -252,6 +267,14 @@ PAIRS = [
         " {fused_activation_function=4, time_major=True}\nreturn y",
     ),
     (lstm.use_lstm, f"{_LSTM}return z, c", ""),
+    (
+        rnn.use_rnn,
+        f"{_RNN % 'TANH'}return z",
+        "x: 2x1x1\ns = [[[0]]]\nb = [0]\nw = [[1]]\nr = [[5]]\nh: 1x1 = UNPACK(s) {num=1}\n"
+        "y: 2x1x1 = UNIDIRECTIONAL_SEQUENCE_RNN(x, w, r, b, h)"
+        " {fused_activation_function=4, time_major=True}\nreturn y",
+    ),
+    (rnn.use_rnn, f"{_RNN % 'LOGISTIC'}return z", ""),
     (
         constants.fill_uniform_operands,
         f"{_LOOP}z = {[0] * 300}\np: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",
