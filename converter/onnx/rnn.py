@@ -17,8 +17,8 @@ from ..building.movement import split_of
 from ..building.tensor import Tensor
 from .call import Call, Rule
 
-# Shorter sequences are written out: a loop costs more than so many turns.
-_MOST_TURNS = 8
+# Sequences of so many steps are written out: more are more operators than a loop and its body.
+_MOST_TURNS = 2
 _DEFAULTS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _SIDES = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
@@ -212,12 +212,23 @@ def _over_time(
 def _is_one_operator(
     c: Call, cell: Cell, states: Sequence[Tensor], held: dict[str, Tensor], mask: Tensor | None
 ) -> bool:
-    """Whether UNIDIRECTIONAL_SEQUENCE_LSTM takes the place of the loop (operator_rules/lstm.py)."""
-    is_usual = cell.op == "LSTM" and not cell.limit and not cell.couples and "p" not in held
-    names = [name.decode(errors="replace") for name in c.texts("activations", [])]
-    is_usual = is_usual and names in ([], _DEFAULTS["LSTM"], _DEFAULTS["LSTM"] * 2)
+    """Whether UNIDIRECTIONAL_SEQUENCE_LSTM or _RNN takes the place of the loop (operator_rules/lstm.py)."""
+    names = [name.decode(errors="replace") for name in c.texts("activations", [])] or _DEFAULTS[c.op]
+    if c.op == "LSTM":
+        is_usual = (
+            not cell.couples and "p" not in held and names in (_DEFAULTS["LSTM"], _DEFAULTS["LSTM"] * 2)
+        )
+        is_usual = is_usual and not _is_read(c, 2)
+    else:
+        is_usual = c.op == "RNN" and {*names} <= {"Tanh", "Relu"}
     is_known = held["r"].data is not None and all(-1 not in state.sizes for state in states)
-    return is_usual and is_known and mask is None and not c.wants(2)
+    return is_usual and is_known and mask is None and not cell.limit
+
+
+def _is_read(c: Call, place: int) -> bool:
+    """Whether anything in the graph, but its subgraphs, uses a result."""
+    name = c.wanted[place] if c.wants(place) else ""
+    return bool(name) and (name in c.importer.users or name in c.importer.outputs)
 
 
 def _rows(c: Call, shares: Tensor, state: Tensor) -> Tensor:

@@ -61,6 +61,7 @@ def use_prelu(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """Makes one operator of a rectifier whose slope for negative values is a constant of its own.
 
     Given:  y = ADD(RELU(x), MUL(-a, RELU(NEG(x))))
+            y = ADD(RELU(x), MUL(a, MINIMUM(x, 0)))
     Result: y = PRELU(x, a)
 
     a must have x's last axes, or sizes of 1 there.
@@ -75,7 +76,12 @@ def use_prelu(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
         if x.type != TensorType.FLOAT32 or x.shape != operator.result.shape:
             continue
         slopes = _negative_half(product, x)
-        if slopes is None or not x.shape or slopes.ndim > len(x.shape) - 1:
+        if slopes is None or not x.shape:
+            continue
+        # There is no axis of slopes for that of the batch.
+        while slopes.ndim > len(x.shape) - 1 and slopes.shape[0] == 1:
+            slopes = slopes[0]
+        if slopes.ndim > len(x.shape) - 1:
             continue
         alpha = float_constant(f"{operator.result.name}/alpha", slopes)
         operator.sources = positive.sources + product.sources + operator.sources
@@ -84,12 +90,16 @@ def use_prelu(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
 
 
 def _negative_half(product: LiteOperator, x: LiteTensor) -> np.ndarray | None:
-    """a (float32), of -a * RELU(-x); None for anything else."""
+    """a (float32), of -a * RELU(-x) or a * min(x, 0); None for anything else."""
     if product.code != Op.MUL or activation_of(product):
         return None
     for constant, other in pairs(product):
         relu = other.producer
-        if constant.data is None or relu is None or relu.code != Op.RELU:
+        if constant.data is None or relu is None:
+            continue
+        if relu.code == Op.MINIMUM and any(a is x and scalar_of(b) == 0 for a, b in pairs(relu)):
+            return constant.data
+        if relu.code != Op.RELU:
             continue
         negated = relu.producer(0)
         if negated is not None and negated.code == Op.NEG and negated.operands[0] is x:

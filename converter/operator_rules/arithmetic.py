@@ -11,7 +11,7 @@ from ..graph.algebra import neutral_operand
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from ..partial_shape import broadcast, is_known
-from .pattern import ARITHMETIC, activation_of, pairs, same_shape, scalar_of, set_activation
+from .pattern import ARITHMETIC, RECTIFIERS, activation_of, pairs, same_shape, scalar_of, set_activation
 from .rewriter import OperatorRewriter
 
 _OPERATIONS = {Op.ADD: "add", Op.SUB: "subtract", Op.MUL: "multiply", Op.DIV: "divide"}
@@ -24,9 +24,11 @@ def remove_neutral_arithmetic(rewriter: OperatorRewriter, operator: LiteOperator
     Given:  y = MUL(ADD(x, 0), 1)
     Result: x wherever y was used
 
-    Also SUB of 0 and DIV by 1. The constant must not stretch x.
+    Also SUB of 0 and DIV by 1. The constant must not stretch x. A rectifier that is fused to it stays, alone.
     """
-    if activation_of(operator):
+    activation = activation_of(operator)
+    rectifier = next((code for code, fused in RECTIFIERS.items() if fused == activation), None)
+    if activation and (rectifier is None or operator.result.type != TensorType.FLOAT32):
         return False
 
     def is_all(place: int, number: int) -> bool:
@@ -37,7 +39,11 @@ def remove_neutral_arithmetic(rewriter: OperatorRewriter, operator: LiteOperator
         return same_shape(operator.operand(1 - place), operator.result) and bool(np.all(data == number))
 
     place = neutral_operand(_OPERATIONS[operator.code], is_all)
-    return place is not None and rewriter.skip(operator, operator.operand(place))
+    if place is None:
+        return False
+    if rectifier is not None:
+        return rewriter.become(operator, rectifier, [operator.operand(place)])
+    return rewriter.skip(operator, operator.operand(place))
 
 
 @rule(*ARITHMETIC, needs=("shapes",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,44 +70,49 @@ def reshape_single(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
 def merge_reshapes_around(rewriter: OperatorRewriter, last: LiteOperator) -> bool:
     """Makes one reshape of those before and behind an elementwise operator.
 
-    Given:  z = RESHAPE(RELU(RESHAPE(x, s)), t)
-    Result: z = RESHAPE(RELU(x), t)
+    Given:  z = RESHAPE(RELU(ADD(RESHAPE(x, s), 1)), t)
+    Result: z = RESHAPE(RELU(ADD(x, 1)), t)
 
-    Also for arithmetic with one number. Only the operator may use the first reshape, and only the second
-    reshape the operator.
+    One operator or several, also arithmetic with one number. Nothing else may use what is between.
     """
-    middle = last.sole_producer(0)
-    if middle is None or middle.code not in ELEMENTWISE | ARITHMETIC:
+    middle: list[tuple[LiteOperator, int]] = []
+    before = last.sole_producer(0)
+    while before is not None and not is_reshape(before):
+        place = _only_varying(before)
+        if place is None:
+            return False
+        middle.append((before, place))
+        before = before.sole_producer(place)
+    if before is None or not middle or before.operand(0).shape is None:
         return False
-    place = _only_reshaped(middle)
-    if place is None:
+    x = before.operand(0)
+    # A number of more axes than x would give the result more axes.
+    if any(len(each.shape or ()) > len(x.shape or ()) for each in _numbers(middle)):
         return False
-    first = middle.operand(place).producer
-    assert first is not None
-    x, y = first.operand(0), middle.result
-    result = LiteTensor(y.name, y.type, x.shape)
-    rewriter.set_operand(last, 0, result)
-    middle.give([result])
-    rewriter.set_operand(middle, place, x)
+    rewriter.set_operand(*middle[-1], x)
+    for each, _ in middle:
+        each.result.shape = x.shape
+        rewriter.changed(each)
     return True
 
 
-def _only_reshaped(operator: LiteOperator) -> int | None:
-    """Which operand comes from a reshape, the others being one number; None for anything else."""
+def _only_varying(operator: LiteOperator) -> int | None:
+    """Which operand has the result's shape, the others being one number; None for anything else."""
+    if operator.code not in ELEMENTWISE | ARITHMETIC:
+        return None
     for i, tensor in enumerate(operator.operands):
-        before = operator.sole_producer(i)
-        if before is None or not is_reshape(before) or tensor is None:
+        if tensor is None or tensor.shape is None or tensor.shape != operator.result.shape:
             continue
         others = [each for j, each in enumerate(operator.operands) if j != i]
-        if not all(each is not None and each.data is not None and each.data.size == 1 for each in others):
-            continue
-        x, y = before.operand(0), operator.result
-        if y.shape is None or tensor.shape != y.shape or x.shape is None:
-            continue
-        # A number of more axes than x would give the result more axes.
-        if all(each is not None and len(each.shape or ()) <= len(x.shape) for each in others):
+        if all(each is not None and each.data is not None and each.data.size == 1 for each in others):
             return i
     return None
+
+
+def _numbers(operators: Sequence[tuple[LiteOperator, int]]) -> Iterator[LiteTensor]:
+    """The operands of these operators but the one at each place."""
+    for operator, place in operators:
+        yield from (x for i, x in enumerate(operator.operands) if i != place and x is not None)
 
 
 class _Chain(NamedTuple):

@@ -9,6 +9,7 @@ from numlite.converter import Converter
 from numlite.lite.errors import ModelError
 
 from ...onnx_builder import model, node, value
+from ..graphs import operators
 
 RANDOM = np.random.default_rng(5)
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -58,10 +59,10 @@ def run(
     return [ys, *last]
 
 
-@pytest.mark.parametrize(("time", "batch"), [(3, BATCH), (20, BATCH), (None, BATCH), (None, None)])
+@pytest.mark.parametrize(("time", "batch"), [(2, BATCH), (20, BATCH), (None, BATCH), (None, None)])
 @pytest.mark.parametrize("op", GATES)
 def test_both_directions_and_lengths(op: str, time: int | None, batch: int | None) -> None:
-    """Three steps are written out, twenty a loop; None is as many as there are."""
+    """Two steps are written out, twenty a loop; None is as many as there are."""
     sides, gates = [False, True], GATES[op] * HIDDEN
     w, r, b = random(2, gates, INPUTS), random(2, gates, HIDDEN), random(2, 2 * gates)
     more = {"linear_before_reset": 1} if op == "GRU" else {}
@@ -90,6 +91,31 @@ def test_both_directions_and_lengths(op: str, time: int | None, batch: int | Non
         np.testing.assert_allclose(found["h"], np.stack([p[1] for p in parts]), rtol=1e-5, atol=1e-5)
         if op == "LSTM":
             np.testing.assert_allclose(found["c"], np.stack([p[2] for p in parts]), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("time", [3, 8])
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"),
+        ("GRU", "WHILE"),
+    ],
+)
+def test_short_sequences_are_one_operator_or_a_loop(op: str, expected: str, time: int) -> None:
+    """As PyTorch writes them: states are named, though nothing uses them."""
+    gates, more = GATES[op] * HIDDEN, {"linear_before_reset": 1} if op == "GRU" else {}
+    w, r, b = random(1, gates, INPUTS), random(1, gates, HIDDEN), random(1, 2 * gates)
+    outputs = ["y", "h", *(["c"] if op == "LSTM" else [])]
+    nodes = [node(op, ["x", "w", "r", "b"], outputs, hidden_size=HIDDEN, **more)]
+    held = {"w": w, "r": r, "b": b}
+    made = model(nodes, [value("x", [time, BATCH, INPUTS])], [value("y", None)], held)
+    converted = Converter.from_onnx(made).convert()
+    assert expected in operators(converted)
+    x = random(time, BATCH, INPUTS)
+    found = Interpreter(model_content=converted).get_signature_runner()(x=x)
+    [ys, *_] = run(op, x, np.full(BATCH, time), False, w[0], r[0], b[0])
+    np.testing.assert_allclose(found["y"], ys[:, None], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("op", GATES)

@@ -111,6 +111,11 @@ MOVING_PAIRS = [
     ),
     (
         reshape.merge_reshapes_around,
+        "x: 4\no = 1\nr: 2x2 = RESHAPE(x, s)\np = ADD(r, o)\na = RSQRT(p)\ny: 4x1 = RESHAPE(a, s)\nreturn y",
+        "x: 4\no = 1\np = ADD(x, o)\na = RSQRT(p)\ny: 4x1 = RESHAPE(a, s)\nreturn y",
+    ),
+    (
+        reshape.merge_reshapes_around,
         "x: 4\nr: 2x2 = RESHAPE(x, s)\na = RELU(r)\ny: 4x1 = RESHAPE(a, s)\nreturn y, a",
         "",
     ),

@@ -86,6 +86,11 @@ PAIRS = [
     (constants.store_numbers_once, "c = [3, 3]\nx: 1\ny: 2 = ADD(x, c)\nreturn y", ""),
     (
         arithmetic.remove_neutral_arithmetic,
+        "x: 2\nc = [0, 0]\na = ADD(x, c) {fused_activation_function=1}\ny = SIN(a)\nreturn y",
+        "x: 2\na = RELU(x)\ny = SIN(a)\nreturn y",
+    ),
+    (
+        arithmetic.remove_neutral_arithmetic,
         "x: 2\nc = [0, 0]\na = ADD(x, c)\ny = SIN(a)\nreturn y",
         "x: 2\ny = SIN(x)\nreturn y",
     ),
@@ -181,6 +186,12 @@ PAIRS = [
     (
         activations.use_prelu,
         "x: 3x2\np = RELU(x)\nn = NEG(x)\nr = RELU(n)\nq = MUL(m, r)\nz: 3x2 = ADD(p, q)\nreturn z",
+        "x: 3x2\na = [0.5, 0.25]\ny = PRELU(x, a)\nreturn y",
+    ),
+    (
+        activations.use_prelu,
+        "x: 3x2\np = RELU(x)\no = [[0]]\nn = MINIMUM(x, o)\nb = [[0.5, 0.25]]\nq = MUL(n, b)\n"
+        "z: 3x2 = ADD(p, q)\nreturn z",
         "x: 3x2\na = [0.5, 0.25]\ny = PRELU(x, a)\nreturn y",
     ),
     (
