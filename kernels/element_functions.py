@@ -1,7 +1,7 @@
 """Functions of single elements: what each computes, for which types, and where it is compiled.
 
 One description serves the prepare hooks, which find the kernel and its argument block here, and
-kernels/compiled, which makes the kernel: a loop over one operand, or over two that broadcast.
+kernels/compiled, which makes the kernel: a loop over one operand, or over two or three that broadcast.
 """
 
 from __future__ import annotations
@@ -297,6 +297,9 @@ BINARY: dict[str, Forms] = {
     "right_shift_unsigned": _of_bits(lambda width: _shift_right(width, _UNSIGNED[width])),
 }
 
+# Of a condition, which is a byte, and two operands: all broadcast. Types are those of as many bytes.
+TERNARY: dict[str, Forms] = {"select": (Form("select", "i8 i16 i32 i64"),)}
+
 # From the first type to the second.
 _CASTS = (
     "f32_i32 f32_i64 f32_u8 f32_i8 f32_bool f32_i16 f32_f64 f32_f16 f32_bf16 i32_f32 i64_f32 u8_f32 i8_f32 "
@@ -346,7 +349,7 @@ _READ = {"8": "u8", "scaled_i16": "u16"}
 
 def form_of(function: str, suffix: str) -> Form:
     """The form whose kernel is `<function>_<suffix>`; KeyError where there is none."""
-    for form in BINARY.get(function) or UNARY[function]:
+    for form in BINARY.get(function) or TERNARY.get(function) or UNARY[function]:
         if suffix in form.types.split():
             return form
     raise KeyError(f"{function}_{suffix}")
@@ -363,6 +366,19 @@ def item_bytes(suffix: str) -> int:
     return np.dtype(TYPES[suffix]).itemsize
 
 
+def operands_of(function: str) -> tuple[str, ...]:
+    """Names of what broadcasts in a function's block; none for a function of one operand."""
+    if function in TERNARY:
+        return ("condition", "a", "b")
+    return ("a", "b") if function in BINARY else ()
+
+
+def loop_fields(*operands: str) -> list[tuple[Any, ...]]:
+    """Fields of a block with the loops of operands that broadcast: sizes, and each one's strides."""
+    names = ("shape", *(f"{name}_strides" for name in operands))
+    return [(name, np.int64, (BROADCAST_RANK,)) for name in names]
+
+
 @cache
 def block_of(function: str, suffix: str) -> np.dtype:
     """A kernel's argument block: addresses of its operands, then the loops or the size, then parameters.
@@ -373,16 +389,15 @@ def block_of(function: str, suffix: str) -> np.dtype:
     form = form_of(function, suffix)
     x = types_of(form, suffix)[0]
     fields: list[tuple[Any, ...]] = [(name, np.int64) for name in ("x", "y", "size")]
-    if function in BINARY:
-        fields = [(name, np.int64) for name in ("a", "b", "out")]
-        fields += ((name, np.int64, (BROADCAST_RANK,)) for name in ("shape", "a_strides", "b_strides"))
+    if operands := operands_of(function):
+        fields = [*((name, np.int64) for name in (*operands, "out")), *loop_fields(*operands)]
     parameters = ((name, TYPES[x if kind == "x" else kind]) for name, kind in form.parameters().items())
     return np.dtype([*fields, *parameters], align=True)
 
 
 def kernels() -> Iterator[tuple[str, str, Form]]:
     """Function, type and form of every kernel, named `<function>_<type>`."""
-    for function, forms in (BINARY | UNARY).items():
+    for function, forms in (BINARY | TERNARY | UNARY).items():
         for form in forms:
             for suffix in form.types.split():
                 yield function, suffix, form

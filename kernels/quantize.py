@@ -13,7 +13,7 @@ from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
-from .element_functions import UNARY
+from .element_functions import UNARY, loop_fields
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -31,18 +31,10 @@ from .xnnpack_nodes import takes_shapes
 
 _POINTERS = [("x", np.int64), ("y", np.int64)]
 
-# Elements are [outer, channels, inner]; scales (float32) and zeros (int32) have one element for
-# each channel. Kernels that multiply by 1 / scale have that in scales; quantize_i16, which has one channel,
-# has the scale behind it.
+# scales (float32) and zeros (int32), which broadcast alike, have one element for each channel. Kernels that
+# multiply by 1 / scale have that in scales; quantize_i16, which has one channel, has the scale behind it.
 AFFINE = np.dtype(
-    [
-        *_POINTERS,
-        ("scales", np.int64),
-        ("zeros", np.int64),
-        ("outer", np.int64),
-        ("channels", np.int64),
-        ("inner", np.int64),
-    ],
+    [*_POINTERS, ("scales", np.int64), ("zeros", np.int64), *loop_fields("x", "scales")],
     align=True,
 )
 CONVERT = np.dtype([*_POINTERS, ("size", np.int64)], align=True)
@@ -57,20 +49,20 @@ QUANTIZED_AT_ONCE = 8
 _REQUANTIZATIONS = frozenset(UNARY["requantize"][0].types.split())
 
 
-def channel_layout(operator: str, shape: Shape, q: Quantization) -> tuple[int, int, int]:
-    """(outer, channels, inner) of a tensor's elements; one channel when quantized per tensor.
+def _scales_shape(operator: str, shape: Shape, q: Quantization) -> Shape:
+    """The shape of a tensor's scales, to broadcast: () when it is quantized per tensor.
 
     Raises PrepareError when there is not one scale for each index of the quantized dimension.
     """
     if not q.per_channel:
-        return 1, 1, prod(shape)
+        return ()
     axis = q.quantized_dimension
     if not 0 <= axis < len(shape) or shape[axis] != len(q.scales) or q.block_size:
         raise PrepareError(
             f"{operator}: there must be one scale for each index of dimension {axis}, "
             f"got {len(q.scales)} scales for shape {'x'.join(map(str, shape))}"
         )
-    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    return (shape[axis], *[1] * (len(shape) - axis - 1))
 
 
 def _affine_call(
@@ -80,16 +72,19 @@ def _affine_call(
     q = quantization_of(operator, quantized)
     if not np.all(q.scales > 0):
         raise PrepareError(f"{operator}: scales must be positive, got {float(np.min(q.scales))}")
-    args = np.zeros(1, AFFINE)
-    args["outer"], args["channels"], args["inner"] = layout = channel_layout(operator, x.shape, q)
+    shape = _scales_shape(operator, x.shape, q)
     if x.size == 0:
         return []
+    from .broadcast import collapse  # which models of one quantized type do without
+
+    args = np.zeros(1, AFFINE)
+    collapse(x.shape, x.shape, shape).fill(args, "x", "scales")
     scales = np.ascontiguousarray(q.scales, np.float32)
     if kernel.startswith("quantize_") and not kernel.startswith("quantize_reference"):
         of_halves = x.declared_type == TensorType.FLOAT16 and y.type == TensorType.INT8
         inverse = _reciprocals(scales, of_halves)
         scales = np.concatenate([inverse, scales]) if y.type == TensorType.INT16 else inverse
-    zeros = np.zeros(layout[1], np.int32)
+    zeros = np.zeros(prod(shape), np.int32)
     zeros[:] = q.zero_points if len(q.zero_points) else 0
     args["scales"], args["zeros"] = scales.ctypes.data, zeros.ctypes.data
     chunks = chunk_count(context, 0.15 * x.size)

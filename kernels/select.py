@@ -15,23 +15,13 @@ from ..lite.string_tensor import pack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .array_function import invoke_function, values_of
 from .broadcast import broadcast_shape, collapse
-from .element_functions import BROADCAST_RANK
+from .element_functions import BROADCAST_RANK, block_of, form_of, operands_of
 from .index_vector import check_counts
 from .operators import registration
 from .strided_copy import element_bytes
 
-_OPERANDS = ("condition", "a", "b")
-# Strides are in elements, 0 where an operand stretches; the last dimension is innermost, and its
-# strides are 1 or 0.
-SELECT = np.dtype(
-    [
-        *((name, np.int64) for name in (*_OPERANDS, "out")),
-        ("shape", np.int64, (BROADCAST_RANK,)),
-        *((f"{name}_strides", np.int64, (BROADCAST_RANK,)) for name in _OPERANDS),
-    ],
-    align=True,
-)
-_KERNEL_BYTES = (1, 2, 4, 8)
+# The kernel's type by the bytes of an element.
+_TYPES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
 def select_calls(
@@ -40,15 +30,16 @@ def select_calls(
     """The compiled call; None where there is no kernel. `first` is the condition's shape to broadcast."""
     loops = collapse(out.shape, *([()] * 3 if out.size == 1 else (first, a.shape, b.shape)))
     item_bytes = element_bytes(a, operator)
-    if len(loops.shape) > BROADCAST_RANK or item_bytes not in _KERNEL_BYTES:
+    if len(loops.shape) > BROADCAST_RANK or item_bytes not in _TYPES:
         return None
     if out.size == 0:
         return []
-    args = np.zeros(1, SELECT)
-    loops.fill(args, *_OPERANDS)
+    kernel = ("select", _TYPES[item_bytes])
+    args = np.zeros(1, block_of(*kernel))
+    loops.fill(args, *operands_of("select"))
     tensors = {"condition": condition, "a": a, "b": b, "out": out}
     chunks = chunk_count(context, 0.3 * out.size)
-    return [KernelCall("select", f"select_{item_bytes}", args, tensors, chunks)]
+    return [KernelCall(form_of(*kernel).unit, "_".join(kernel), args, tensors, chunks)]
 
 
 def _first_version_shape(condition: Tensor, a: Tensor, b: Tensor) -> Shape:

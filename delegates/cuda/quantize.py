@@ -42,6 +42,9 @@ def _convert(b: Lowering, step: Step, call: KernelCall) -> None:
     """Between reals and a quantized type."""
     x, y, block = call.tensors["x"], call.tensors["y"], call.args
     scales, zeros = call.keep
+    # Elements from one channel to the next.
+    loops = zip(block["x_strides"][0].tolist(), block["scales_strides"][0].tolist(), strict=True)
+    inner = next((step for step, by_channel in loops if by_channel), x.size)
     to_reals = call.kernel.startswith("dequantize")
     reference = call.kernel.startswith("quantize_reference")
 
@@ -51,8 +54,8 @@ def _convert(b: Lowering, step: Step, call: KernelCall) -> None:
         "scale_ptr": b.weights(step.node, "scales", lambda: scales, "fp32"),
         "zero_ptr": b.weights(step.node, "zeros", lambda: zeros, "i32"),
         "size": x.size,
-        "channels": int(block["channels"][0]),
-        "inner": int(block["inner"][0]),
+        "channels": zeros.size,
+        "inner": inner,
     }
     constants: dict[str, Constant] = {"BLOCK": BLOCK}
     if not to_reals:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..element_functions import DIVISION_BY_ZERO, Form, block_of, item_bytes, types_of
+from ..element_functions import DIVISION_BY_ZERO, TERNARY, Form, block_of, item_bytes, operands_of, types_of
 from ..element_functions import kernels as described
 from .driver.kernel_source import KernelSources
 from .element_loops import (
@@ -31,6 +31,7 @@ from .language.half_bits import from_half, is_less, to_half
 from .language.vector_math import log_f32
 from .power import powers
 from .repeated_row import repeated_row_kernel
+from .select import select_row
 
 kernels = KernelSources()
 
@@ -212,6 +213,8 @@ def _kernel(function: str, suffix: str, form: Form) -> Callable:
     name = f"{function}_{suffix}"
     if name in _WHOLE:
         return _WHOLE[name]
+    if function in TERNARY:
+        return row_kernel(select_row(_TYPES[suffix]), operands_of(function))
     source, target = types_of(form, suffix)
     if name in _OF_BITS:
         source = target = "i16"

@@ -1,4 +1,4 @@
-"""The loops of operators on single elements: over one operand, and over two that broadcast."""
+"""The loops of operators on single elements: over one operand, and over several that broadcast."""
 
 from collections.abc import Callable
 from typing import Any
@@ -65,44 +65,44 @@ def operand_offset(shape, strides, outer):
     return offset
 
 
-def row_kernel(inner: Callable) -> Callable:
-    """A kernel of (block, chunk, chunks) that calls inner for each row of a broadcast.
+_WALK = """
+def kernel(block, chunk, chunks):
+    shape = block.shape
+    middle, count = shape[_MIDDLE], shape[_INNER]
+    rows = middle
+    for d in range(_MIDDLE):
+        rows *= shape[d]
+    row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
+    first, last = 0, count
+    if rows == 1:
+        row, last_row = 0, 1
+        first, last = count * chunk // chunks, count * (chunk + 1) // chunks
+    {steps}
+    while row < last_row:
+        m = row % middle
+        stop = min(middle, m + last_row - row)
+        {starts}
+        for k in range(m, stop):
+            inner(block, {places}, row * count + first, last - first)
+            row += 1
+    return 0
+"""
+
+
+def row_kernel(inner: Callable, operands: tuple[str, ...] = ("a", "b")) -> Callable:
+    """A kernel of (block, chunk, chunks) that calls inner for each row of a broadcast of operands.
 
     inner(block, a_at, a_step, b_at, b_step, out_at, count) computes count elements from the
-    element offsets on; a step of 0 means that the operand's one element serves them all.
-    Rows are cut into chunks, or the inner loop where there is one row.
+    element offsets on, of which there are as many as operands; a step of 0 means that the operand's one
+    element serves them all. Rows are cut into chunks, or the inner loop where there is one row.
     """
-
-    def kernel(block, chunk, chunks):
-        shape, a_strides, b_strides = block.shape, block.a_strides, block.b_strides
-        middle, count = shape[_MIDDLE], shape[_INNER]
-        rows = middle
-        for d in range(_MIDDLE):
-            rows *= shape[d]
-        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
-        first, last = 0, count
-        if rows == 1:
-            row, last_row = 0, 1
-            first, last = count * chunk // chunks, count * (chunk + 1) // chunks
-        a_step, b_step = a_strides[_INNER], b_strides[_INNER]
-        while row < last_row:
-            m = row % middle
-            stop = min(middle, m + last_row - row)
-            a_at = operand_offset(shape, a_strides, row // middle) + first * a_step
-            b_at = operand_offset(shape, b_strides, row // middle) + first * b_step
-            for k in range(m, stop):
-                inner(
-                    block,
-                    a_at + k * a_strides[_MIDDLE],
-                    a_step,
-                    b_at + k * b_strides[_MIDDLE],
-                    b_step,
-                    row * count + first,
-                    last - first,
-                )
-                row += 1
-        return 0
-
+    start = "{0}_at = operand_offset(shape, block.{0}_strides, row // middle) + first * {0}_step"
+    scope: dict[str, Any] = {**globals(), "inner": inner}
+    steps = "\n    ".join(f"{name}_step = block.{name}_strides[_INNER]" for name in operands)
+    starts = "\n        ".join(start.format(name) for name in operands)
+    places = ", ".join(f"{name}_at + k * block.{name}_strides[_MIDDLE], {name}_step" for name in operands)
+    exec(_WALK.format(steps=steps, starts=starts, places=places), scope)
+    kernel: Callable = scope["kernel"]
     return kernel
 
 

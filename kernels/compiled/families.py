@@ -66,7 +66,6 @@ _WHOLE = (
     "rows_by_matrices_q8",
     "scatter",
     "segment",
-    "select",
     "space_batch",
     "svdf",
     "top_k",

@@ -8,7 +8,7 @@ from numba import njit, types
 
 from ..quantize import AFFINE, CONVERT, QUANTIZED_AT_ONCE
 from .driver.kernel_source import KernelSources
-from .element_loops import parameters, unary_kernel
+from .element_loops import parameters, row_kernel, unary_kernel
 from .language.elements import read_f32, read_i32, read_u16, write_f32, write_i8, write_i16, write_u8
 from .language.half_bits import from_half
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, vector
@@ -21,27 +21,20 @@ _ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
 
 
 def affine_kernel(convert: Callable) -> Callable:
-    """The loop over a tensor quantized per tensor or per channel.
+    """The loop over a tensor whose scales broadcast.
 
-    convert(block, channel, at, count) for each row of [outer, channels, inner], cut into chunks.
-
-    It converts count elements from the element offset `at` on.
+    convert(block, channel, at, count) converts count elements of one channel from the element offset `at` on.
     """
 
-    def kernel(a, chunk, chunks):
-        inner = a.inner
-        rows = a.outer * a.channels
-        first, last = 0, inner
-        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
-        if rows == 1:
-            row, last_row = 0, 1
-            first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
-        while row < last_row:
-            convert(a, row % a.channels, row * inner + first, last - first)
-            row += 1
-        return 0
+    @njit(error_model="numpy")
+    def row(block, x_at, x_step, channel, channel_step, y_at, count):
+        if channel_step == 0:
+            convert(block, channel, y_at, count)
+        else:
+            for i in range(count):
+                convert(block, channel + i, y_at + i, 1)
 
-    return kernel
+    return row_kernel(row, ("x", "scales"))
 
 
 def _dequantize_element(signed: bool) -> Callable[..., Value]:
@@ -94,7 +87,7 @@ def _quantize_words_kernel(row: Any) -> Callable:
     def convert(a, channel, at, count):
         inverse, scale, zero = read_f32(a.scales, 0), np.float64(read_f32(a.scales, 1)), read_i32(a.zeros, 0)
         low, high = np.float64(-32768 - zero), np.float64(32767 - zero)
-        end, whole_vectors = at + count, a.inner // QUANTIZED_AT_ONCE * QUANTIZED_AT_ONCE
+        end, whole_vectors = at + count, a.shape[-1] // QUANTIZED_AT_ONCE * QUANTIZED_AT_ONCE
         fast = min(count, max(whole_vectors - at, 0))
         row(a.x + at * 4, a.y + at * 2, fast, inverse, zero, np.float32(low), np.float32(high))
         for i in range(at + fast, end):

@@ -8,6 +8,7 @@ from numlite.kernels.compiled.families import FAMILIES
 from numlite.kernels.element_functions import (
     BINARY,
     BROADCAST_RANK,
+    TERNARY,
     TYPES,
     UNARY,
     block_of,
@@ -21,7 +22,8 @@ from numlite.kernels.operator_facts import SUFFIXES
 
 def test_every_kernel_has_one_description() -> None:
     names = [f"{function}_{suffix}" for function, suffix, _ in kernels()]
-    assert len(names) == len(set(names)) and not set(BINARY) & set(UNARY)
+    assert len(names) == len(set(names))
+    assert len({*BINARY, *TERNARY, *UNARY}) == len(BINARY) + len(TERNARY) + len(UNARY)
 
 
 def test_a_model_with_one_float_sum_compiles_what_it_did() -> None:
@@ -49,6 +51,10 @@ def test_a_block_holds_operands_loops_and_parameters() -> None:
     block = block_of("add", "i16")
     assert block.names == ("a", "b", "out", "shape", "a_strides", "b_strides", "low", "high")
     assert block["shape"].shape == (BROADCAST_RANK,) and block["low"] == np.int16
+    assert block_of("select", "i8").names == (
+        *("condition", "a", "b", "out", "shape"),
+        *("condition_strides", "a_strides", "b_strides"),
+    )
     assert block_of("leaky_relu", "f32").names == ("x", "y", "size", "alpha")
 
 
