@@ -13,6 +13,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .element_expressions import (
+    ZERO,
+    division_i32,
+    division_i64,
+    fake_quant,
+    floor_div,
+    floor_div_i64,
+    floor_mod,
+    floor_mod_f32,
+    floor_mod_i64,
+    hard_swish,
+    power_i32,
+    prelu,
+    product_of_equals,
+    sign_f32,
+)
+
 BROADCAST_RANK = 8
 
 # Element types by the ends of kernels' names, as blocks store them.
@@ -35,10 +52,6 @@ NEGATIVE_EXPONENT = 2
 
 # What one element of a row meets all bytes with: 256 words that tell which tables are made, and the tables.
 REMEMBERED_BYTES = 8 * 256 + 256 * 256
-
-_ZERO, _ONE = np.float32(0), np.float32(1)
-# Quotients of smaller integers are further from the next integer than float64 rounds.
-_EXACT = 1 << 50
 
 
 class Form(NamedTuple):
@@ -69,91 +82,6 @@ class Form(NamedTuple):
 Forms = tuple[Form, ...]
 
 
-def _division_i32(x: Any, y: Any) -> Any:
-    """The quotient cut towards zero: exact in float64, which has vector code.
-
-    For a zero divisor any value serves, as the kernel then fails.
-    """
-    divisor = np.float64(1) if y == 0 else np.float64(y)
-    return np.int64(np.float64(x) / divisor)
-
-
-def _division_i64(x: Any, y: Any) -> Any:
-    """The quotient cut towards zero; for a zero divisor any value, as the kernel then fails."""
-    if y == 0:
-        return np.int64(0)
-    if y == -1:  # the one quotient that overflows wraps around
-        return np.int64(-x)
-    quotient = x // y
-    return np.int64(quotient + 1 if quotient < 0 and quotient * y != x else quotient)
-
-
-def _power_i32(x: Any, y: Any) -> Any:
-    """The power in float64, cut to an int32; what does not fit becomes the least one."""
-    power = math.pow(np.float64(x), np.float64(y))
-    return np.int32(power) if -2147483649.0 < power < 2147483648.0 else np.int32(-(2**31))
-
-
-def _product_of_equals(x: Any, y: Any) -> Any:
-    """The power by squaring; what does not fit wraps around."""
-    result, square, left = np.int64(1), np.int64(x), np.int64(y)
-    while left > 0:
-        if left & 1:
-            result = result * square
-        square = square * square
-        left = left >> 1
-    return result
-
-
-def _floor_div(x: Any, y: Any) -> Any:
-    """Of 32 bits at most: float64 has the quotient cut towards zero exactly, and vector code for it."""
-    quotient = np.int64(np.float64(x) / np.float64(y))
-    remainder = np.int64(x) - quotient * y
-    return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
-
-
-def _floor_mod(x: Any, y: Any) -> Any:
-    remainder = np.int64(x) - np.int64(np.float64(x) / np.float64(y)) * y
-    return remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0)
-
-
-def _floor_div_i64(x: Any, y: Any) -> Any:
-    if (x > -_EXACT) & (x < _EXACT) & (y > -_EXACT) & (y < _EXACT):
-        quotient = np.int64(np.float64(x) / np.float64(y))
-        remainder = x - quotient * y
-        return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
-    return -x if y == -1 else x // y  # the one quotient that overflows wraps around
-
-
-def _floor_mod_i64(x: Any, y: Any) -> Any:
-    if (x > -_EXACT) & (x < _EXACT) & (y > -_EXACT) & (y < _EXACT):
-        remainder = x - np.int64(np.float64(x) / np.float64(y)) * y
-        return remainder + (y if remainder != 0 and (remainder < 0) != (y < 0) else 0)
-    return 0 if y == -1 else x % y
-
-
-def _floor_mod_f32(x: Any, y: Any) -> Any:
-    remainder = np.fmod(x, y)
-    return remainder + y if remainder != _ZERO and (y < _ZERO) != (remainder < _ZERO) else remainder
-
-
-def _sign_f32(x: Any) -> Any:
-    if x > _ZERO:
-        return _ONE
-    if x < _ZERO:
-        return -_ONE
-    return _ZERO if x == _ZERO else x
-
-
-def _fake_quant(x: Any, low: Any, high: Any, scale: Any, inverse_scale: Any) -> Any:
-    clamped = x if x > low else low
-    clamped = high if clamped > high else clamped
-    steps = (clamped - low) * inverse_scale
-    whole = np.floor(steps)
-    rounded = whole + _ONE if steps - whole >= np.float32(0.5) else whole
-    return rounded * scale + low
-
-
 def _arithmetic(compute: Callable[..., Any]) -> Forms:
     """Integers wrap around at their width."""
     return (
@@ -170,17 +98,6 @@ def _extremum(compute: Callable[..., Any]) -> Forms:
         Form("binary_int", "i8 u8 i16 i32 i64", compute),
         Form("binary_f16", "f16"),  # by the halves' bits, which are kept
     )
-
-
-def _hard_swish(x: Any) -> Any:
-    gate = x + np.float32(3)
-    gate = _ZERO if gate < _ZERO else gate
-    return x * (np.float32(6) if gate > np.float32(6) else gate) * np.float32(1 / 6)
-
-
-def _prelu(x: Any, slope: Any) -> Any:
-    scaled = x * slope
-    return x if x >= _ZERO else scaled
 
 
 def _shift_right(width: Any, read: Any) -> Callable[..., Any]:
@@ -236,8 +153,8 @@ BINARY: dict[str, Forms] = {
     "mul": _arithmetic(lambda x, y: x * y),
     "div": (
         Form("binary_f32", "f32", lambda x, y: x / y, clamps=True),
-        Form("binary_int", "i32", _division_i32, clamps=True, refuses=DIVISION_BY_ZERO),
-        Form("binary_int", "i64", _division_i64, clamps=True, refuses=DIVISION_BY_ZERO),
+        Form("binary_int", "i32", division_i32, clamps=True, refuses=DIVISION_BY_ZERO),
+        Form("binary_int", "i64", division_i64, clamps=True, refuses=DIVISION_BY_ZERO),
         Form("binary_{}", "f16 f64", lambda x, y: x / y),
         Form("quantized_div", "i8 u8 i16", fields=_OF_QUOTIENT, refuses=DIVISION_BY_ZERO),
     ),
@@ -264,24 +181,24 @@ BINARY: dict[str, Forms] = {
         Form("binary_q8_reference", "i8 u8 i16", fields=(("i32", f"a_zero b_zero {_MULTIPLIED}"),)),
     ),
     # a is the input, b the slope.
-    "prelu": (Form("prelu", "f32", _prelu), Form("prelu", "i8 u8 i16", fields=_OF_PRELU)),
+    "prelu": (Form("prelu", "f32", prelu), Form("prelu", "i8 u8 i16", fields=_OF_PRELU)),
     "pow": (
         Form("binary_math", "f32"),
-        Form("binary_math", "i32", _power_i32, refuses=NEGATIVE_EXPONENT),
+        Form("binary_math", "i32", power_i32, refuses=NEGATIVE_EXPONENT),
     ),
-    "pow_by_squares": (Form("binary_math", "i32", _product_of_equals, refuses=NEGATIVE_EXPONENT),),
+    "pow_by_squares": (Form("binary_math", "i32", product_of_equals, refuses=NEGATIVE_EXPONENT),),
     "atan2": (Form("binary_math", "f32", lambda y, x: np.float32(math.atan2(y, x))),),
     "floor_div": (
         Form("binary_math", "f32", lambda x, y: np.floor(x / y), refuses=DIVISION_BY_ZERO),
-        Form("binary_math", "i32", _floor_div, refuses=DIVISION_BY_ZERO),
-        Form("binary_math", "i64", _floor_div_i64, refuses=DIVISION_BY_ZERO),
-        Form("binary_math_small", "i8 i16", _floor_div, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i32", floor_div, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i64", floor_div_i64, refuses=DIVISION_BY_ZERO),
+        Form("binary_math_small", "i8 i16", floor_div, refuses=DIVISION_BY_ZERO),
     ),
     "floor_mod": (
-        Form("binary_math", "f32", _floor_mod_f32),
-        Form("binary_math", "i32", _floor_mod, refuses=DIVISION_BY_ZERO),
-        Form("binary_math", "i64", _floor_mod_i64, refuses=DIVISION_BY_ZERO),
-        Form("binary_math_small", "i8 i16", _floor_mod, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "f32", floor_mod_f32),
+        Form("binary_math", "i32", floor_mod, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i64", floor_mod_i64, refuses=DIVISION_BY_ZERO),
+        Form("binary_math_small", "i8 i16", floor_mod, refuses=DIVISION_BY_ZERO),
     ),
     "equal": _scaled(lambda x, y: x == y),
     "not_equal": _scaled(lambda x, y: x != y),
@@ -318,20 +235,20 @@ UNARY: dict[str, Forms] = {
     "ceil": (Form("elementwise", "f32", lambda x: np.ceil(x)),),
     "round": (Form("elementwise", "f32", lambda x: np.rint(x)),),
     "sign": (
-        Form("unary_math", "f32", _sign_f32),
+        Form("unary_math", "f32", sign_f32),
         Form("unary_math", "i32", lambda x: (1 if x > 0 else 0) - (1 if x < 0 else 0)),
     ),
     "gelu": (Form("unary_math", "f32"),),
     "gelu_approximate": (Form("unary_math", "f32"),),
     "complex_abs": (Form("unary_math", "f32"),),
     # round((clamp(x, low, high) - low) * inverse_scale) * scale + low
-    "fake_quant": (Form("unary_math", "f32", _fake_quant, (("f32", "low high scale inverse_scale"),)),),
+    "fake_quant": (Form("unary_math", "f32", fake_quant, (("f32", "low high scale inverse_scale"),)),),
     **{name: (Form("activations", "f32"),) for name in ("logistic", "tanh", "elu", "sign_bit")},
     "clamp": (Form("activations", "f32", lambda x: x, clamps=True),),
     "leaky_relu": (
-        Form("activations", "f32", lambda x, alpha: x * alpha if x < _ZERO else x, (("f32", "alpha"),)),
+        Form("activations", "f32", lambda x, alpha: x * alpha if x < ZERO else x, (("f32", "alpha"),)),
     ),
-    "hard_swish": (Form("activations", "f32", _hard_swish),),
+    "hard_swish": (Form("activations", "f32", hard_swish),),
     "cast": (Form("cast", _CASTS),),
     "requantize": (
         Form(
