@@ -65,7 +65,7 @@ class GraphPane {
     this.paint();
     this.map.draw();
     const boxes = this.side.graphs[this.graph].nodes.length;
-    this.count.text(`${d3.format(",")(boxes)} operators`);
+    this.count.text(`${d3.format(",")(boxes)} operator${boxes === 1 ? "" : "s"}`);
     this.drawn = true;
     if (this.chosen) this.mark(this.chosen);
   }
@@ -198,7 +198,8 @@ class GraphPane {
     if (k > 0.6) return this.whole(slowly);
     const scale = 0.85;
     const first = this.placed.boxes[0] || { x: 0, width: 0 };
-    const x = this.placed.width * scale < width ? (width - this.placed.width * scale) / 2 : Math.min(24, width / 3 - (first.x + first.width / 2) * scale);
+    const drawn = this.placed.width * scale, free = width - this.map.width() - 36; // beside the map, which is shown
+    const x = drawn < free ? (free - drawn) / 2 : Math.min(24, width / 3 - (first.x + first.width / 2) * scale);
     this.go(d3.zoomIdentity.translate(Math.max(x, 24 - first.x * scale), 24).scale(scale), slowly);
   }
 

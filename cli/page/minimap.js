@@ -12,6 +12,10 @@ class Minimap {
     this.root.call(d3.drag().container(this.root.node()).on("start drag", (event) => go(event.sourceEvent)));
   }
 
+  width() {
+    return this.root.node().width / (this.ratio || 1);
+  }
+
   draw() {
     const { placed } = this.pane;
     if (!placed) return;

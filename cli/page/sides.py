@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...schema.shown import shown
 from ..model_runs import set_inputs
+from ..timing import Spread, time_in_turns
 from .document import Side
 from .measuring import measured, seen_ranges
 from .tflite_graphs import graphs_of
@@ -22,6 +22,8 @@ from .tflite_graphs import graphs_of
 if TYPE_CHECKING:
     from ...converter.ir.module import Module
     from ...interpreter import Interpreter
+
+_SECONDS = 0.2  # how long a model is timed as a whole
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,9 @@ def _measure(path: str, side: Side, runs: Runs) -> None:
     interpreter = runs.open_model(path, False)
     set_inputs(interpreter, runs.sources, runs.seed)
     interpreter.invoke()
-    times = []
-    for _ in range(3):
-        begun = perf_counter_ns()
-        interpreter.invoke()
-        times.append(perf_counter_ns() - begun)
+    latency = Spread.of(time_in_turns([interpreter.invoke], _SECONDS)[:, 0]).median
     count, offered = len(side.graphs[0].nodes), interpreter.core.runtime.offered_delegates
-    side.measured = measured(
-        interpreter, count, float(np.median(times)), runs.count, next(iter(offered), None)
-    )
+    side.measured = measured(interpreter, count, latency, runs.count, next(iter(offered), None))
     keeping = runs.open_model(path, True)
     set_inputs(keeping, runs.sources, runs.seed)
     keeping.invoke()

@@ -92,7 +92,11 @@ def test_without_a_terminal_the_log_has_a_line(
     monkeypatch.setattr(build, "build", lambda families, done: None)
     with caplog.at_level("INFO", "numlite"):
         Library()._compile(["reshape", "fill"])
-    assert caplog.messages == ["Compiling kernels: 2 families, once per machine"]
+        Library()._compile(["reshape"])
+    assert caplog.messages == [
+        "Compiling kernels: 2 families, once per machine",
+        "Compiling kernels: 1 family, once per machine",
+    ]
 
 
 def test_an_unknown_kernel() -> None:

@@ -97,7 +97,8 @@ class Library:
         from .build import build
         from .progress import Progress
 
-        with Progress("Compiling kernels", len(families), "families, once per machine") as progress:
+        unit = "family" if len(families) == 1 else "families"
+        with Progress("Compiling kernels", len(families), f"{unit}, once per machine") as progress:
 
             def done(family: str, image: bytes) -> None:
                 _keep(family, image)

@@ -258,3 +258,30 @@ def test_a_thousand_nodes(shape: str, tab: Browser, tmp_path: Path) -> None:
     assert tab.run(overlaps) == 0
     assert tab.run("page.panes[0].placed.width / page.panes[0].placed.height") < 5
     assert tab.run("page.panes[0].placed.boxes.every((b) => Number.isFinite(b.x) && Number.isFinite(b.y))")
+
+
+def test_the_map_hides_no_operator_that_has_room_beside_it(tab: Browser, tmp_path: Path) -> None:
+    """Of a graph that its pane cannot show as a whole, but is wide enough for both."""
+    graph = GraphDef()
+    for i in range(40):
+        graph.node.add(name=f"n{i}", op="Relu" if i else "Placeholder", input=[f"n{i - 1}"] if i else [])
+        graph.node[i].attr["T" if i else "dtype"].type = 1
+    path = tmp_path / "g.pb"
+    path.write_bytes(graph.SerializeToString())
+    explored(tab, tmp_path, path, "--no-run")
+    beside, drawn, shown = tab.run(
+        "(() => { const [pane] = page.panes;"
+        " return [innerWidth - pane.size()[0], pane.placed.width * 0.85, pane.map.width()]; })()"
+    )
+    size = {"width": int(beside + drawn + shown + 50), "height": 500}
+    tab.call("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+    tab.run("page.panes[0].start(false)")
+    tab.settle()
+    hidden = (
+        "(() => { const m = document.querySelector('canvas.map').getBoundingClientRect();"
+        " return [m.width, [...document.querySelectorAll('.box')].filter((each) => {"
+        " const b = each.getBoundingClientRect(); return b.right > m.left && b.left < m.right"
+        " && b.bottom > m.top && b.top < m.bottom; }).length]; })()"
+    )
+    width, count = tab.run(hidden)
+    assert width > 0 and count == 0
