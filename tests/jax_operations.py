@@ -334,11 +334,85 @@ def random_keys() -> Case:
     return f, [np.int32(42)]
 
 
+def factors() -> Case:
+    """What JAX calls LAPACK for on a CPU: LU and QR, and what is made of them."""
+
+    def f(a: jax.Array, b: jax.Array, c: jax.Array) -> object:
+        return (
+            *(jax.scipy.linalg.lu_factor(a), jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.det(a)),
+            *(*jnp.linalg.slogdet(a[0]), jax.scipy.linalg.lu(a[1]), jax.scipy.linalg.expm(a[0] * 0.1)),
+            *(*jnp.linalg.qr(c), *jnp.linalg.qr(c, mode="complete"), *jnp.linalg.qr(c.mT), *jnp.linalg.qr(a)),
+        )
+
+    return f, [floats(2, 4, 4), floats(2, 4, 3), floats(5, 3)]
+
+
+def odd_convolutions() -> Case:
+    def f(x: jax.Array, w: jax.Array, g: jax.Array) -> object:
+        def conv(x: jax.Array, w: jax.Array, *more: object, **options: object) -> jax.Array:
+            return lax.conv_general_dilated(x, w, *more, dimension_numbers=HWIO, **options)
+
+        small = [(each * 9).astype(jnp.int8) for each in (x, w)]
+        return (
+            conv(x, w, (1, 1), "SAME", batch_group_count=2),
+            conv(x, w, (2, 2), ((2, 1), (1, 2)), lhs_dilation=(3, 2)),
+            conv(x, w, (1, 1), ((2, 1), (1, 2)), lhs_dilation=(2, 2), rhs_dilation=(2, 1)),
+            conv(*small, (1, 1), "SAME", preferred_element_type=jnp.int32),
+            jax.grad(lambda w: (conv(g, w, (1, 1), "SAME", feature_group_count=2) ** 2).sum())(w),
+        )
+
+    return f, [floats(4, 5, 5, 2), floats(3, 3, 2, 4), floats(2, 5, 5, 4)]
+
+
+def any_reductions() -> Case:
+    """Reductions by what is no operator: halves are joined."""
+
+    def f(x: jax.Array, i: jax.Array) -> object:
+        both = lax.reduce((x, i), (0.0, np.int32(1)), lambda a, b: (a[0] + b[0], a[1] ^ b[1]), (0,))
+        return (
+            *(
+                lax.reduce(x, -jnp.inf, jnp.logaddexp, (1,)),
+                lax.reduce(x > 0, False, lax.bitwise_xor, (0, 1)),
+            ),
+            *(
+                lax.reduce(i, np.int32(0), lax.bitwise_xor, (0,)),
+                lax.reduce(i, np.int32(5), lax.bitwise_or, (1,)),
+            ),
+            *(lax.reduce(i, np.int32(-1), lax.bitwise_and, (0,)), *both),
+        )
+
+    return f, [floats(5, 7), DRAW.integers(0, 99, (5, 7)).astype(np.int32)]
+
+
+def odd_types() -> Case:
+    """Quotients without signs, numbers of 4 bits, and the largest of about all."""
+
+    def f(a: jax.Array, b: jax.Array, x: jax.Array) -> object:
+        four = jnp.array([1, -2, 3, -8, 7], jnp.int4)[jnp.array([4, 0, 3])]
+        return (
+            *(a // b, a // 3, a // np.uint32(2**31 + 5), a % b),
+            *(four.astype(jnp.float32) * x[0, :3], *lax.approx_max_k(x, 3), *lax.approx_min_k(x, 2)),
+        )
+
+    a = np.array([5, 7, 2**31 + 7, 2**32 - 1, 0, 2**31], np.uint32)
+    return f, [a, np.array([2, 2**31 + 1, 3, 2**32 - 1, 9, 2**31], np.uint32), floats(2, 9)]
+
+
+def open_slices() -> Case:
+    """Slices of sizes that are open, which JAX gathers."""
+
+    def f(x: jax.Array) -> object:
+        return x[1:, ::2], x[: (x.shape[0] + 1) // 2], x[:-1, jnp.array([2, 0])], x[jnp.array([1, -1])]
+
+    return f, [floats(5, 3)], "b, 3"
+
+
 OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
         *(random_numbers, matrices, gradients, fourier, composites, bits, half, open_shapes, corners),
-        *(special, random_bits, random_keys),
+        *(special, random_bits, random_keys, factors, odd_convolutions, any_reductions, odd_types),
+        open_slices,
     )
 }

@@ -12,12 +12,15 @@ from ..building.tensor import Tensor
 from ..declared import composite_attribute
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.types import element_type
+from .computation import described
 from .element_types import inner_type
 from .elementwise import of_floats
+from .factors import lapack_lu, lapack_orthogonal, lapack_qr
 from .held import Held
 from .linear_algebra import lapack_cholesky, lapack_solve
-from .program import Attribute
+from .program import Attribute, Name, Operation
 from .step import Result, Rule, Step
+from .window import reduce_window
 
 
 def call(step: Step) -> Result:
@@ -68,12 +71,70 @@ def custom_call(step: Step) -> Result:
     if name in _NOTHING and not step.operation.results:
         return []
     plain = name.removeprefix("mhlo.").removeprefix("chlo.").removeprefix("stablehlo.")
+    if plain == "dynamic_reduce_window":
+        return _dynamic_windows(step)
     rule = _KNOWN.get(plain)
     if rule is None:
-        raise UnsupportedError(f"a call of {name!r}, which the exporting program's own library computes")
+        raise UnsupportedError(
+            f"a call of {name!r}, which the exporting program's own library computes{_instead(plain)}"
+        )
     attributes = step.operation.attributes
     held = attributes.get("mhlo.attributes") or attributes.get("mhlo.backend_config")
     return rule(step, held if isinstance(held, dict) else {})
+
+
+def _dynamic_windows(step: Step) -> Result:
+    """reduce_window, whose numbers are operands, which must be constant."""
+    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding")
+    count = len(step.operands) - len(names)
+    given = [held.tensor.data for held in step.operands[max(count, 0) :]]
+    called = step.operation.attributes.get("called_computations")
+    if count != 2 or not isinstance(called, list) or len(called) != 1:
+        raise UnsupportedError("windows over several operands at once")
+    if any(data is None for data in given):
+        raise UnsupportedError("windows of sizes that are known only when the model runs; give input_shapes")
+    own, name = step.operation, called[0]
+    body = step.importer.shared.program.function(name.text if isinstance(name, Name) else str(name)).body
+    numbers: dict[str, Attribute] = {
+        key: [int(each) for each in data.reshape(-1)]
+        for key, data in zip(names, given, strict=True)
+        if data is not None
+    }
+    plain = Operation("reduce_window", own.operands[:count], own.results, numbers, [body])
+    return reduce_window(Step(step.importer, plain, step.operands[:count]))
+
+
+def _instead(name: str) -> str:
+    """What would help, of names that are known."""
+    for part, advice in _INSTEAD.items():
+        if part in name:
+            return f"; {advice}"
+    return ""
+
+
+def approximate_top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
+    """The largest or smallest along an axis with their places, all of them found."""
+    k, axis = attributes.get("top_k"), attributes.get("reduction_dim")
+    x, places, body = step.input(0), step.held(1), step.body
+    order = _order_of(step)
+    if not isinstance(k, int) or axis != x.rank - 1 or places.stretched != frozenset(range(x.rank - 1)):
+        raise UnsupportedError("the largest along another axis than the last, or with other places")
+    if attributes.get("aggregate_to_topk") is not True:
+        raise UnsupportedError("more elements than are asked for; give it aggregate_to_topk=True")
+    values, at = body.ops("TopKV2", x if order == "GT" else -x, body.scalar(k, DT_INT32), sorted=True)
+    return [values if order == "GT" else -values, body.cast(at, inner_type(step.result_type(1)))]
+
+
+def _order_of(step: Step) -> str:
+    """GT or LT: by which of them the function compares its first two arguments."""
+    called = step.operation.attributes.get("called_computations")
+    name = called[0] if isinstance(called, list) and len(called) == 1 else None
+    name = name.text if isinstance(name, Name) else name
+    if isinstance(name, str):
+        for order, formula in (("GT", "GT(a,b)"), ("LT", "GT(b,a)")):
+            if described(step.importer.shared.program.function(name).body) == [formula]:
+                return order
+    raise UnsupportedError("an order other than that of numbers")
 
 
 def top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
@@ -100,9 +161,22 @@ _SAME = frozenset(
         *("LayoutConstraint", "xla.sdy.FuncResultSharding", "MoveToHost", "MoveToDevice"),
     )
 )
+# What computes the same of operations that are read.
+_INSTEAD = {
+    "gesdd": "singular values are not built: compute them outside, or export without jnp.linalg.svd and pinv",
+    "gesvd": "singular values are not built: compute them outside, or export without jnp.linalg.svd and pinv",
+    "syev": "eigenvalues are not built: compute them outside, and give them as an input",
+    "heev": "eigenvalues are not built: compute them outside, and give them as an input",
+    "geev": "eigenvalues are not built: compute them outside, and give them as an input",
+    "callback": "a model holds no Python: export without callbacks",
+}
 _NOTHING = frozenset(("shape_assertion",))
 _KNOWN: dict[str, Callable[[Step, Mapping[str, Attribute]], Result]] = {
     "erf": lambda step, _: of_floats(erf)(step),
+    "ApproxTopK": approximate_top_k,
+    "lapack_sgeqrf_ffi": lapack_qr,
+    "lapack_sgetrf_ffi": lapack_lu,
+    "lapack_sorgqr_ffi": lapack_orthogonal,
     "lapack_spotrf_ffi": lapack_cholesky,
     "lapack_strsm_ffi": lapack_solve,
     "tan": lambda step, _: of_floats(tan)(step),

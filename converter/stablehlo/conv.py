@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_UINT8, DT_UINT16
 from ..building.contraction import convolved, transposed_convolved
 from ..building.tensor import Tensor
 from ..building.window import Window
+from .element_types import inner_type
 from .movement import around
+from .movement import spread as spread_apart
 from .step import Result, Rule, Step
+
+# Bits of integers, one more without a sign.
+_SHORT = {DT_BOOL: 2, DT_INT8: 8, DT_UINT8: 9, DT_INT16: 16, DT_UINT16: 17}
 
 
 def convolution(step: Step) -> Result:
@@ -32,14 +39,19 @@ def _convolution(step: Step, pads: list[tuple[int, int]]) -> Tensor:
     rank = x.rank - 2
     strides, spread = (step.for_each(name, rank, 1) for name in ("window_strides", "lhs_dilation"))
     dilations = step.for_each("rhs_dilation", rank, 1)
-    if step.integer("batch_group_count") != 1:
-        raise UnsupportedError("batch_group_count must be 1: other groups are what training asks for")
     weights = _reversed(step, weights, rank)
     groups = step.integer("feature_group_count")
+    if step.integer("batch_group_count") != 1:
+        x, groups = _batches_as_channels(step, x, groups)
+    x, weights = _as_floats(x, weights)
     if groups < 1 or weights.rank != rank + 2 or not weights.is_known or weights.sizes[0] % groups:
         raise ModelError(f"{groups} groups must fit weights of {list(weights.sizes)}")
+    if max(spread, default=1) > 1 and (max(strides) > 1 or max(dilations) > 1):
+        for axis, amount in enumerate(spread, 2):
+            x = spread_apart(x, axis, amount - 1, body.scalar(0, x.type)) if amount > 1 else x
+        spread = [1] * rank
     if max(spread, default=1) > 1:
-        last = _transposed(x, weights, strides, spread, dilations, groups, pads)
+        last = _transposed(x, weights, spread, groups, pads)
     else:
         x = around(x, [(0, 0), (0, 0), *((min(a, 0), min(b, 0)) for a, b in pads)], body.scalar(0, x.type))
         outer = tuple((max(low, 0), max(high, 0)) for low, high in pads)
@@ -49,7 +61,30 @@ def _convolution(step: Step, pads: list[tuple[int, int]]) -> Tensor:
     order = _order(step, "output", rank + 2)
     places = [order.index(axis) for axis in range(rank + 2)]
     first_to_last = [0, rank + 1, *range(1, rank + 1)]
-    return body.transposed(last, [first_to_last[place] for place in places])
+    moved = body.transposed(last, [first_to_last[place] for place in places])
+    type = inner_type(step.result_type())
+    return moved if type == DT_FLOAT else body.cast(moved.apply("Round"), type)
+
+
+def _batches_as_channels(step: Step, x: Tensor, groups: int) -> tuple[Tensor, int]:
+    """[n, g * c, ...] of [g * n, c, ...], and g: each group of filters sees a part of the batches."""
+    count, body = step.integer("batch_group_count"), x.body
+    if groups != 1 or count < 1 or x.sizes[0] % count or x.sizes[0] < 0:
+        raise ModelError(f"batch_group_count {count} must divide {x.sizes[0]} batches, with no other groups")
+    channels, *space = body.sizes_of(x)[1:]
+    split = body.reshaped(x, [count, x.sizes[0] // count, channels, *space])
+    moved = body.transposed(split, [1, 0, *range(2, split.rank)])
+    return body.reshaped(moved, [x.sizes[0] // count, channels * count, *space]), count
+
+
+def _as_floats(x: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Integers as floats, which hold sums of their products up to 2^24; UnsupportedError for larger ones."""
+    if x.type == weights.type == DT_FLOAT:
+        return x, weights
+    bits = [_SHORT.get(each.type, 32) for each in (x, weights)]
+    if not weights.is_known or math.prod(weights.sizes[1:]) << sum(bits) - 2 > 1 << 24:
+        raise UnsupportedError("convolutions of integers whose sums float32 does not hold")
+    return x.body.cast(x, DT_FLOAT), weights.body.cast(weights, DT_FLOAT)
 
 
 def _order(step: Step, what: str, rank: int) -> list[int]:
@@ -82,9 +117,7 @@ def flipped(x: Tensor, axes: Sequence[int]) -> Tensor:
 def _transposed(
     x: Tensor,
     weights: Tensor,
-    strides: Sequence[int],
     spread: Sequence[int],
-    dilations: Sequence[int],
     groups: int,
     pads: Sequence[tuple[int, int]],
 ) -> Tensor:
@@ -92,8 +125,6 @@ def _transposed(
 
     Its weights are turned round, and what it has too much of at the ends is cut off.
     """
-    if max(strides) > 1 or max(dilations) > 1:
-        raise UnsupportedError("lhs_dilation with strides or rhs_dilation")
     rank, body = len(spread), x.body
     o, i = weights.sizes[0], weights.sizes[1]
     weights = flipped(weights, range(2, rank + 2))

@@ -23,7 +23,8 @@ class Places:
 
     indices are [batch ..., n] as int32, one number for each axis of index_map. batching are axes of the
     operand that go along with axes of the indices (indices_batching). dropped are axes that slices do not
-    have, kept the others; sizes are the slices' for all axes.
+    have, kept the others; sizes are the slices' for all axes,
+    UNKNOWN for those of which they have all, a tensor for others that are known when the model runs.
     """
 
     operand: Tensor
@@ -32,7 +33,7 @@ class Places:
     batching: Sequence[int]
     indices_batching: Sequence[int]
     dropped: Sequence[int]
-    sizes: Sequence[int]
+    sizes: Sequence[Size]
 
     @property
     def kept(self) -> list[int]:
@@ -50,8 +51,7 @@ class Places:
         return [axis for axis in self.kept if self.is_whole(axis)]
 
     def is_whole(self, axis: int) -> bool:
-        size = self.operand.sizes[axis]
-        return size == self.sizes[axis] or (size == UNKNOWN == self.sizes[axis])
+        return isinstance(self.sizes[axis], int) and self.operand.sizes[axis] == self.sizes[axis]
 
     @property
     def named(self) -> list[int]:
@@ -91,6 +91,8 @@ def checked(places: Places) -> Places:
         if places.sizes[axis] != 1:
             raise ModelError(f"axis {axis} is dropped, so its slices must have size 1")
     for axis, size in enumerate(places.sizes):
+        if isinstance(size, Tensor):
+            continue
         if size < 0 and not places.is_whole(axis):
             raise UnsupportedError("the sizes of slices must be known")
         if 0 <= places.operand.sizes[axis] < size:

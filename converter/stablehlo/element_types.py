@@ -23,6 +23,7 @@ _OUTSIDE = {
     "complex<f64>": graph_def.DT_COMPLEX128,
 }
 _NAMES = {number: name for name, number in _OUTSIDE.items()} | {graph_def.DT_UINT64: "ui64"}
+_PACKED = {"i4": graph_def.DT_INT8, "ui4": graph_def.DT_UINT8}
 # Bits of an element.
 BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui32": 32, "ui16": 16, "ui8": 8}
 
@@ -35,13 +36,29 @@ def outside_type(type: Type) -> int:
             return graph_def.DT_QINT8
         element = type.grid.storage
     if element not in _OUTSIDE:
-        raise UnsupportedError(f"values of type {type} have no operators in a .tflite model")
+        raise UnsupportedError(
+            f"values of type {type} have no operators in a .tflite model{_instead(element)}"
+        )
     return _OUTSIDE[element]
+
+
+def _instead(element: str) -> str:
+    """What would help, of types that are known."""
+    if element.startswith(("f8", "f4", "f6")):
+        return "; convert them to f32 before the program, or quantize the model"
+    if element in ("i4", "ui4", "i2", "ui2"):
+        return "; have them as i8, or as quantized types"
+    return ""
 
 
 def element_name(number: int) -> str:
     """StableHLO's name of a type that values are computed in."""
     return _NAMES.get(number, f"type {number}")
+
+
+def is_packed(type: Type) -> bool:
+    """Whether values are read and moved as those of a wider type, but nothing is computed of them."""
+    return isinstance(type, ArrayType) and type.element in _PACKED
 
 
 def is_constant_only(type: Type) -> bool:
@@ -55,6 +72,8 @@ def inner_type(type: Type) -> int:
         return graph_def.DT_UINT64
     if isinstance(type, ArrayType) and type.grid is not None:
         return graph_def.DT_FLOAT
+    if isinstance(type, ArrayType) and type.element in _PACKED:
+        return _PACKED[type.element]
     found = outside_type(type)
     floats = (graph_def.DT_DOUBLE, graph_def.DT_HALF, graph_def.DT_BFLOAT16)
     return graph_def.DT_FLOAT if found in floats else found

@@ -127,10 +127,33 @@ def _divide(a: Tensor, b: Tensor) -> Tensor:
     if a.type in (DT_INT64, DT_UINT32) and not (a.data is not None and b.data is not None):
         if b.data is not None and (b.data == 1).all():
             return a
+        if a.type == DT_UINT32:
+            return _divide_unsigned(a, b)
         rest = _remainder(a, b)
         whole = a.body.op("FloorDiv", *(a.body.cast(each, DT_INT32) for each in (a - rest, b)))
         return a.body.cast(whole, a.type)
     return a.body.op("TruncateDiv", a, b)
+
+
+def _divide_unsigned(a: Tensor, b: Tensor) -> Tensor:
+    """The quotient of numbers of 32 bits, as that of half the dividend and what is left to add."""
+    one = a.body.scalar(1, a.type)
+    half = as_type(a.body.op("RightShift", a, one), DT_INT32)
+    small, large = as_type(b, DT_INT32), a.body.op("GreaterEqual", _in_order(a), _in_order(b))
+    whole = a.body.op("FloorDiv", half, small.maximum(1)) * 2
+    rest = as_int32(a) - whole * small
+    more = a.body.op("GreaterEqual", _in_order(as_type(rest, DT_UINT32)), _in_order(b))
+    found = whole + a.body.cast(more, DT_INT32)
+    found = (small < 0).choose(a.body.cast(large, DT_INT32), found)
+    if b.data is None or not b.data.all():
+        # By 0 all bits are ones.
+        found = small.equals(0).choose(-1, found)
+    return as_type(found, a.type)
+
+
+def _in_order(x: Tensor) -> Tensor:
+    """Signed numbers in the order of unsigned ones of 32 bits."""
+    return x.body.op("BitwiseXor", as_type(x, DT_INT32), x.body.scalar(-(2**31), DT_INT32))
 
 
 def _remainder(a: Tensor, b: Tensor) -> Tensor:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
 from ..building.tensor import Tensor
-from .coordinates import Places, checked, coordinates, grid_sizes, largest_start, last_axis_indices, starts
+from .coordinates import (
+    Places,
+    Size,
+    checked,
+    coordinates,
+    grid_sizes,
+    largest_start,
+    last_axis_indices,
+    starts,
+)
 from .program import UNKNOWN
 from .slice import clamped_starts
 from .step import Result, Rule, Step
@@ -15,24 +24,31 @@ from .step import Result, Rule, Step
 
 def gather(step: Step) -> Result:
     """GATHER along one axis, SLICE of one place, or GATHER_ND. Places are moved inside, as StableHLO does."""
-    return _gathered(step, step.for_each("slice_sizes", len(step.held(0).shape), 1, 0))
+    return _gathered(step, step.for_each("slice_sizes", len(step.held(0).shape), 1, 0), step.input(0))
 
 
 def dynamic_gather(step: Step) -> Result:
-    """The same with sizes that are an operand, which are constant or the operand's own."""
-    given = step.input(2)
-    sizes = []
-    own = step.held(0).shape
-    for axis, size in enumerate(own):
-        number = step.body.element(given, axis).data
-        if number is None and size != UNKNOWN:
-            raise UnsupportedError("slice_sizes must be constant")
-        sizes.append(UNKNOWN if number is None else int(number))
-    return _gathered(step, sizes)
+    """The same with sizes that are an operand. Of an axis that no index names, slices begin at 0."""
+    given, x = step.input(2), step.input(0)
+    named = step.axes("start_index_map", x.rank)
+    cut: list[Size] = x.body.sizes_of(x)
+    is_cut = False
+    sizes: list[Size] = []
+    for axis, size in enumerate(x.sizes):
+        element = step.body.element(given, axis)
+        number: Size = element if element.data is None else int(element.data)
+        if isinstance(number, Tensor) and axis not in named:
+            cut[axis], number, is_cut = number, UNKNOWN, True
+            if size != UNKNOWN:
+                raise UnsupportedError("slice_sizes must be constant where the operand's are")
+        sizes.append(number)
+    if is_cut:
+        x = step.make("Slice", x, step.body.integers([0] * x.rank), step.body.vector(cut))
+    return _gathered(step, sizes, x)
 
 
-def _gathered(step: Step, sizes: Sequence[int]) -> Tensor:
-    x, rank = step.input(0), len(step.held(0).shape)
+def _gathered(step: Step, sizes: Sequence[Size], x: Tensor) -> Tensor:
+    rank = x.rank
     indices = last_axis_indices(step, 1, step.integer("index_vector_dim"))
     places = checked(
         Places(

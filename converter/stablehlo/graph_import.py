@@ -10,16 +10,16 @@ from ..building.body import Body, Names
 from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
 from .complex_numbers import complex_rule_of, is_complex
-from .element_types import is_constant_only
+from .element_types import is_constant_only, is_packed
 from .held import NO_WORDS, Complex, Held, Words, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
 from .quantized import is_quantized, quantized_rule
 from .register import rule_of
 from .step import Rule, Step
-from .told_types import check_arguments, check_operands, check_passed, check_result
+from .told_types import MOVES, check_arguments, check_operands, check_passed, check_result
 
 # Operations whose results are those of other operations.
-_HANDED_ON = frozenset(("call", "case", "composite", "fft", "if", "while"))
+_HANDED_ON = frozenset(("call", "case", "composite", "custom_call", "fft", "if", "while"))
 # What knows of numbers of 64 bits as pairs.
 _TAKE_WORDS = frozenset(("bitcast_convert", "call", "optimization_barrier", "rng_bit_generator"))
 # Functions within functions, and operations of all calls together.
@@ -127,6 +127,10 @@ class Importer:
     def _rule(self, operation: Operation, operands: Sequence[Held]) -> Rule:
         """The operation's rule; UnsupportedError where there is none, for complex numbers perhaps."""
         types = [each.type for each in (*operation.operands, *operation.results)]
+        if any(is_packed(each.type) for each in operation.results) and operation.name not in MOVES:
+            raise UnsupportedError(
+                f"values of type {operation.results[0].type} are not computed; have them as i8"
+            )
         if operation.name not in _HANDED_ON and any(map(is_quantized, types)):
             return self._quantized_rule(operation)
         is_plain = operation.name in _HANDED_ON or not any(map(is_complex, types))

@@ -47,7 +47,7 @@ def lapack_solve(step: Step, attributes: Mapping[str, Attribute]) -> Result:
     return _solved(step, left, lower, unit, transposed)
 
 
-def _matrices(x: Tensor) -> Tensor:
+def matrices(x: Tensor) -> Tensor:
     """[batch, rows, columns] of known sizes."""
     if x.type != DT_FLOAT:
         raise UnsupportedError("matrices of other types than floats")
@@ -67,17 +67,20 @@ def _count(matrix: Tensor) -> int:
     return rows
 
 
-def _places(body: Body, count: int) -> Tensor:
+def places_of(body: Body, count: int) -> Tensor:
+    """0, 1 ... below the count."""
     return body.constant(np.arange(count, dtype=np.int32))
 
 
-def _widened(x: Tensor, *axes: int) -> Tensor:
+def widened(x: Tensor, *axes: int) -> Tensor:
+    """x with axes of one element put in, one after another."""
     for axis in axes:
         x = x.body.op("ExpandDims", x, x.body.scalar(axis, DT_INT32))
     return x
 
 
-def _along(x: Tensor, place: Tensor, axis: int) -> Tensor:
+def along(x: Tensor, place: Tensor, axis: int) -> Tensor:
+    """What lies at a place of an axis, without it."""
     return x.body.op("GatherV2", x, place, x.body.scalar(axis, DT_INT32))
 
 
@@ -100,17 +103,17 @@ def counted_loop(
 
 def _factor(step: Step, a: Tensor, lower: bool) -> Tensor:
     """Column by column: what a column explains is taken from the rest."""
-    rest = _matrices(a if lower else _turned(a))
+    rest = matrices(a if lower else _turned(a))
     count = _count(rest)
 
     def turn(place: Tensor, state: Sequence[Tensor], _: dict[str, Tensor]) -> list[Tensor]:
         left, found = state
-        places = _places(place.body, count)
-        column = _along(left, place, 2)
-        pivot = _widened(_along(column, place, 1).apply("Rsqrt"), 1)
+        places = places_of(place.body, count)
+        column = along(left, place, 2)
+        pivot = widened(along(column, place, 1).apply("Rsqrt"), 1)
         column = (places >= place).choose(column, 0.0) * pivot
-        deep = _widened(column, 2)
-        return [left - deep * _widened(column, 1), places.equals(place).choose(deep, found)]
+        deep = widened(column, 2)
+        return [left - deep * widened(column, 1), places.equals(place).choose(deep, found)]
 
     _, factor = counted_loop(step, count, [rest, rest.apply("ZerosLike")], {}, turn)
     whole = step.body.reshaped(factor, step.body.sizes_of(a))
@@ -120,7 +123,7 @@ def _factor(step: Step, a: Tensor, lower: bool) -> Tensor:
 def _solved(step: Step, left: bool, lower: bool, unit: bool, transposed: bool) -> Tensor:
     """Row by row; other systems are this one with matrices transposed or turned round."""
     a, b = step.input(0), step.input(1)
-    matrix, rows = _matrices(a), _matrices(b)
+    matrix, rows = matrices(a), matrices(b)
     if not left:
         matrix, rows, lower = _turned(matrix), _turned(rows), not lower
     if transposed:
@@ -133,13 +136,13 @@ def _solved(step: Step, left: bool, lower: bool, unit: bool, transposed: bool) -
 
     def turn(place: Tensor, state: Sequence[Tensor], held: dict[str, Tensor]) -> list[Tensor]:
         [found] = state
-        places = _places(place.body, count)
-        row = _along(held["a"], place, 1)
-        known = product(_widened((places < place).choose(row, 0.0), 1), found)
-        new = _widened(_along(held["b"], place, 1), 1) - known
+        places = places_of(place.body, count)
+        row = along(held["a"], place, 1)
+        known = product(widened((places < place).choose(row, 0.0), 1), found)
+        new = widened(along(held["b"], place, 1), 1) - known
         if not unit:
-            new = new / _widened(_along(row, place, 1), 1, 2)
-        return [_widened(places.equals(place), 1).choose(new, found)]
+            new = new / widened(along(row, place, 1), 1, 2)
+        return [widened(places.equals(place), 1).choose(new, found)]
 
     [found] = counted_loop(step, count, [rows.apply("ZerosLike")], {"a": matrix, "b": rows}, turn)
     found = found if lower else _backwards(found, 1)

@@ -15,15 +15,20 @@ _TAKEN = OF_ELEMENTS | {"constant"}
 def map_(step: Step) -> Result:
     """The computation's operations, of which each is one of single elements."""
     block = step.region(0)
+    takes_whole(block)
+    return step.importer.inner(step.body).run(widened(block, step.shape), step.operands)
+
+
+def takes_whole(block: Block) -> None:
+    """UnsupportedError where the computation is not made of operations on its own elements alone."""
     other = [each.name for each in block.steps() if each.name not in _TAKEN]
     if other:
         raise UnsupportedError(f"a computation with {other[0]}: operations on single elements are built")
     if free_values(block):
         raise UnsupportedError("a computation that uses values from around it; give them as operands")
-    return step.importer.inner(step.body).run(_widened(block, step.shape), step.operands)
 
 
-def _widened(block: Block, shape: Sequence[int]) -> Block:
+def widened(block: Block, shape: Sequence[int]) -> Block:
     """The computation of elements as one of tensors of the shape."""
     wide: dict[Value, Value] = {}
 

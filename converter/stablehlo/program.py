@@ -105,6 +105,9 @@ class Dense:
         if UNKNOWN in self.type.shape or len(self.data) % _width(element):
             raise ModelError(f"constant: {self.type} must have whole elements, got {len(self.data)} bytes")
         numbers = np.frombuffer(self.data, "<" + _STORED[element])
+        if element == "i4":
+            # Of a byte the lower half counts.
+            return np.left_shift(numbers, 4, dtype=np.int8) >> 4
         if element == "bf16":
             return (numbers.astype(np.uint32) << 16).view(np.float32)
         return numbers.astype(np.bool_) if element == "i1" else numbers

@@ -11,6 +11,7 @@ from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .computation import described, reduction
 from .elementwise import as_int32, as_type
+from .halving import reduced_by_halves
 from .held import Held
 from .program import Block
 from .step import Result, Rule, Step
@@ -45,7 +46,7 @@ def reduce(step: Step) -> Result:
         return _extreme(step, kind, axes)
     apart = [_alone(found[place], place, count) for place in range(count)] if len(found) == count else [None]
     if any(name is None for name in apart):
-        raise UnsupportedError(f"a reduction by {' and '.join(found)}")
+        return reduced_by_halves(step, block, axes)
     pairs = zip(step.operands, step.operands[count:], apart, strict=False)
     return [_by(step, x, start, str(name), axes) for x, start, name in pairs]
 
@@ -57,10 +58,13 @@ def _alone(formula: str, place: int, count: int) -> str | None:
     return name if name in (*_OPS, "and", "or") and formula == f"{name}({one},{other})" else None
 
 
-def _reduced(step: Step, block: Block, axes: list[int]) -> Tensor:
+def _reduced(step: Step, block: Block, axes: list[int]) -> Result:
     name = reduction(block)
-    if name is None:
-        raise UnsupportedError(f"a reduction by {described(block, step.importer.number)[0]}")
+    is_of_bits = step.held(0).tensor.type != DT_BOOL and name in ("and", "or")
+    if axes and (name is None or is_of_bits):
+        return reduced_by_halves(step, block, axes)
+    if name is None or is_of_bits:
+        raise UnsupportedError(f"a reduction of no axis by {described(block, step.importer.number)[0]}")
     return _by(step, step.held(0), step.held(1), name, axes)
 
 

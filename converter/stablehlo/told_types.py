@@ -25,6 +25,10 @@ _KEEPS = frozenset(
         *("torch_index_select", "transpose", "triangular_solve"),
     )
 )
+# What computes nothing of the elements.
+MOVES = (_KEEPS - {"cholesky", "scatter", "sort", "triangular_solve"}) | {
+    *("call", "case", "constant", "if", "optimization_barrier", "while")
+}
 _ALL_THE_SAME = frozenset(("concatenate",))
 # Which computations of an operation give its results.
 _GIVE_RESULTS = {"case": slice(None), "if": slice(None), "while": slice(1, None)}

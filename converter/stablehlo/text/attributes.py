@@ -16,6 +16,7 @@ from .types import parse_type
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]{1,16}(?!\w)|\d{1,40}(\.\d*(?:[eE][-+]?\d{1,6})?)?)")
 _KEY = re.compile(r"[A-Za-z_][\w$.-]*")
 _AXIS = re.compile(r"[a-z]|\d{1,4}")
+_STORED_AS = {"i4": "i8", "index": "i64", "ui4": "ui8"}
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 # Parts of #stablehlo.conv: the letters of a side's axes, and the attributes that name their places.
 _SIDES = (
@@ -197,10 +198,11 @@ def _dense(reader: ProgramReader) -> Dense:
     type = parse_type(reader)
     if not isinstance(type, ArrayType) or UNKNOWN in type.shape:
         raise reader.error(f"a constant must be a tensor of known sizes, got {type}", start)
-    if type.element not in FORMS and type.element != "index":
+    if type.element not in FORMS and type.element not in _STORED_AS:
         raise reader.refuse(f"constants of {type.element} have no operators", start)
-    stored = "i64" if type.element == "index" else type.element
-    return Dense(ArrayType(type.shape, stored), elements.packed(stored, math.prod(type.shape)))
+    stored = _STORED_AS.get(type.element, type.element)
+    packed = elements.packed(stored, math.prod(type.shape))
+    return Dense(ArrayType(type.shape, stored if type.element == "index" else type.element), packed)
 
 
 def _elided(reader: ProgramReader) -> Dense:
