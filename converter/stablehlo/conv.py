@@ -28,7 +28,7 @@ def dynamic_conv(step: Step) -> Result:
     """The same with paddings that are an operand, which must be constant."""
     given = step.input(2).data
     if given is None:
-        raise UnsupportedError("padding must be constant")
+        raise UnsupportedError("padding must be constant; give input_shapes, so that it is known")
     return _convolution(step, [(int(low), int(high)) for low, high in given.reshape(-1, 2)])
 
 

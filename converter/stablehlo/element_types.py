@@ -24,8 +24,6 @@ _OUTSIDE = {
 }
 _NAMES = {number: name for name, number in _OUTSIDE.items()} | {graph_def.DT_UINT64: "ui64"}
 _PACKED = {"i4": graph_def.DT_INT8, "ui4": graph_def.DT_UINT8}
-# Bits of an element.
-BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui32": 32, "ui16": 16, "ui8": 8}
 
 
 def outside_type(type: Type) -> int:

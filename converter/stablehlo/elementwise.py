@@ -12,9 +12,9 @@ from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
 from ..building.tensor import Tensor
 from ..ir.node import Node
 from ..ir.types import TensorType, element_type
-from .element_types import BITS, inner_type
+from .element_types import inner_type, outside_type
 from .held import Held, Words, joined
-from .program import ArrayType
+from .program import ArrayType, Type
 from .step import Result, Rule, Step
 
 # Operators broadcast so many axes; more are the same size or a single element.
@@ -265,18 +265,25 @@ def reduce_precision(step: Step) -> Result:
 
 
 def bitcast_convert(step: Step) -> Result:
-    """BITCAST between types of one size; numbers of 64 bits are pairs of 32."""
+    """BITCAST; of another size it adds or takes a last axis. ui64 are pairs of numbers of 32 bits."""
     x, result = step.held(0), step.result_type()
     if isinstance(x, Words) and result.element == "ui32":
         return Held(x.tensor, result.shape)
     if result.element == "ui64" and x.shape == (*result.shape, 2) and x.tensor.type == DT_UINT32:
         return _words(x.whole, result)
     given = step.operation.operands[0].type
-    if len(x.shape) != len(result.shape) or str(given).rsplit("x", 1)[-1] in ("f16", "bf16", "f64"):
-        raise UnsupportedError("only types of one size are built, and no floats but those of 32 bits")
-    if result.element not in (*BITS, "f32"):
-        raise UnsupportedError(f"a bitcast to {result.element}")
+    own, wanted = outside_type(given), outside_type(result)
+    if is_complex_number(given) or is_complex_number(result) or DT_BOOL in (own, wanted):
+        raise UnsupportedError(f"a bitcast of {given} to {result}")
+    if (own, wanted) != (inner_type(given), inner_type(result)) or len(x.shape) != len(result.shape):
+        # The bits are those of the type that the program has, and may be more or fewer numbers.
+        bits = step.body.op("Bitcast", step.body.cast(x.whole, own), type=element_type(wanted))
+        return step.body.cast(bits, inner_type(result))
     return joined(as_type(x.tensor, inner_type(result)), step.operands, step.shape)
+
+
+def is_complex_number(type: Type) -> bool:
+    return isinstance(type, ArrayType) and type.element.startswith("complex<")
 
 
 def _words(pairs: Tensor, type: ArrayType) -> Held | Tensor:

@@ -176,7 +176,10 @@ def _held(made: Held | Tensor, value: Value) -> Held:
     if isinstance(made, Words):
         return made
     if is_constant_only(value.type) and (made.tensor if isinstance(made, Held) else made).data is None:
-        raise UnsupportedError(f"values of type {value.type} have no operators in a .tflite model")
+        raise UnsupportedError(
+            f"values of type {value.type} have no operators in a .tflite model but as constants; "
+            "open sizes may be told by input_shapes"
+        )
     if isinstance(made, Held):
         return made
     if not isinstance(value.type, ArrayType):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numlite
 import numpy as np
 import pytest
-from numlite.converter import Converter
+from numlite.converter import Converter, run_graph
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import ModelError, UnsupportedError
 
@@ -146,3 +149,74 @@ def test_complex_numbers_as_inputs() -> None:
         first, second = (found[name] for name in converter.entries[0].outputs)
         np.testing.assert_allclose(first, np.abs(x), rtol=1e-6)
         np.testing.assert_allclose(second, (x.T @ x).imag, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "shape", "wanted", "result"),
+    [
+        (np.float32, (2, 3), np.uint8, (2, 3, 4)),
+        (np.float32, (3,), np.int16, (3, 2)),
+        (np.float16, (3,), np.uint16, (3,)),
+        (np.float16, (3,), np.int8, (3, 2)),
+        (np.uint8, (3, 4), np.float32, (3,)),
+        (np.int16, (5,), np.float16, (5,)),
+        (np.int32, (2, 2), np.int64, (2,)),
+    ],
+)
+@pytest.mark.parametrize("runtime", ["graph", "numlite", "litert"])
+def test_bitcasts(
+    given: type, shape: tuple, wanted: type, result: tuple, runtime: str, tmp_path: Path
+) -> None:
+    names = {np.float32: "f32", np.float16: "f16", np.uint8: "ui8", np.int8: "i8", np.int16: "i16"}
+    names |= {np.uint16: "ui16", np.int32: "i32", np.int64: "i64"}
+    types = ["x".join([*map(str, sizes), names[of]]) for sizes, of in ((shape, given), (result, wanted))]
+    text = (
+        f"func.func @main(%x: tensor<{types[0]}>) -> tensor<{types[1]}> {{\n"
+        f"%y = stablehlo.bitcast_convert %x : (tensor<{types[0]}>) -> tensor<{types[1]}>\n"
+        f"return %y : tensor<{types[1]}>\n}}"
+    )
+    draw = np.random.default_rng(1)
+    x = (draw.normal(size=shape) if np.dtype(given).kind == "f" else draw.integers(1, 60, shape)).astype(
+        given
+    )
+    converter = Converter.from_stablehlo(text)
+    [output] = converter.entries[0].outputs
+    if runtime == "graph":
+        (tmp_path / "program").write_text(text)
+        [found] = run_graph(tmp_path / "program", {"x": x}, [output])
+    else:
+        made = pytest.importorskip("ai_edge_litert.interpreter") if runtime == "litert" else numlite
+        found = made.Interpreter(model_content=converter.convert()).get_signature_runner()(x=x)[output]
+    assert found.dtype == wanted
+    np.testing.assert_array_equal(found, x.view(wanted).reshape(result))
+
+
+def test_a_bitcast_of_truth_is_refused() -> None:
+    text = (
+        "func.func @main(%x: tensor<8xi1>) -> tensor<i8> {\n"
+        "%y = stablehlo.bitcast_convert %x : (tensor<8xi1>) -> tensor<i8>\nreturn %y : tensor<i8>\n}"
+    )
+    with pytest.raises(UnsupportedError, match="a bitcast of 8xi1 to i8"):
+        Converter.from_stablehlo(text)
+
+
+def test_open_sizes_that_must_be_told() -> None:
+    """The message says what helps, and it does."""
+    text = """func.func @main(%x: tensor<1x?x1xf32>, %w: tensor<3x1x1xf32>) -> tensor<1x?x1xf32> {
+      %n = stablehlo.get_dimension_size %x, dim = 1 : (tensor<1x?x1xf32>) -> tensor<i32>
+      %r = stablehlo.reshape %n : (tensor<i32>) -> tensor<1x1xi32>
+      %one = stablehlo.constant dense<1> : tensor<1x1xi32>
+      %s = stablehlo.subtract %r, %r : tensor<1x1xi32>
+      %low = stablehlo.add %s, %one : tensor<1x1xi32>
+      %p = stablehlo.concatenate %low, %one, dim = 1 : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x2xi32>
+      %y = "stablehlo.dynamic_conv"(%x, %w, %p) {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+        dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>}
+        : (tensor<1x?x1xf32>, tensor<3x1x1xf32>, tensor<1x2xi32>) -> tensor<1x?x1xf32>
+      return %y : tensor<1x?x1xf32>
+    }"""
+    with pytest.raises(UnsupportedError, match="padding must be constant; give input_shapes"):
+        Converter.from_stablehlo(text)
+    model = Converter.from_stablehlo(text, input_shapes={"x": [1, 4, 1]}).convert()
+    x, w = np.float32([1, 2, 3, 4]).reshape(1, 4, 1), np.float32([1, 1, 1]).reshape(3, 1, 1)
+    [found] = Interpreter(model_content=model).get_signature_runner()(x=x, w=w).values()
+    np.testing.assert_allclose(found.reshape(-1), [3, 6, 9, 7])
