@@ -181,8 +181,8 @@ KNOWN = (
     Known(
         ("branches",),
         r"^differs: conversion[^#]*\(Placeholder\) of function [^#]*_grad_[^#]*: the outputs depend on it",
-        "TensorFlow's gradients of branches name placeholders that nothing feeds, and it only misses the value "
-        "of one in the branch that is taken",
+        "TensorFlow's gradients of branches name placeholders that nothing feeds, and it only misses the "
+        "value of one in the branch that is taken",
     ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
