@@ -113,7 +113,7 @@ class IntegerConstants:
         if scales is None:
             scales = self._filter_scales(values, weights.dimension, kind, scheme.per_channel)
         if bias is not None:
-            held = scales_that_hold(bias, float(operand.scale), scales)
+            held = scales_that_hold(bias, float(operand.scale), scales, kind.bits)
             if not np.array_equal(held, scales):
                 self.widened.append(self._graph.where(step))
                 scales = held

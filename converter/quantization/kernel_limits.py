@@ -2,8 +2,8 @@
 
 XNNPACK refuses a whole model with a convolution or FULLY_CONNECTED whose products count 256 steps of the
 result or more; of an ADD whose operands, widened, count a whole step of its result, LiteRT ends the process,
-and SUB gives other values. That happens where a result is (nearly) always 0, so that its scale is tiny: a
-larger one costs nothing.
+and SUB gives other values; the ends of a fused activation must be integers of 32 bits. All that happens where
+a result is (nearly) always 0, so that its scale is tiny: a larger one costs nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...kernels.fused_activation import RELU6, RELU_N1_TO_1
+from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
-from .parameters import Parameters, magnitude_scales, range_parameters
+from .parameters import Parameters, magnitude_scales, most_bias, range_parameters
 from .propagate import Sets
 from .scheme import INT8, WEIGHTS, Integers
 from .selection import Selection
@@ -25,6 +27,8 @@ _SAFETY = 2.0
 # By how many bits sums widen their operands. Source: LiteRT tflite/kernels/add.cc, squared_difference.cc.
 _ADDED_BITS = {8: 20, 16: 15}
 _SQUARED_BITS = 7
+# The largest end of a fused activation.
+_ACTIVATION_ENDS = {RELU_N1_TO_1: 1.0, RELU6: 6.0}
 
 
 def within_limits(
@@ -46,18 +50,30 @@ def _least_scale(
     graph: FloatGraph, step: Step, integers: Integers, known: Mapping[Site, Parameters]
 ) -> np.float32:
     """The least scale of an operator's result, 0 where there is none."""
+    activation = int(getattr(step.operator.builtin_options, "fused_activation_function", 0))
+    least = _SAFETY * _ACTIVATION_ENDS.get(activation, 0.0) / 2**31
     rule = step.constraint
     if rule is not None and rule.weights is not None and integers is INT8:
-        values = graph.constant(Site(step.graph, step.inputs[rule.weights.place]))
-        (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), WEIGHTS[8])
-        products = float(known[step.operand_sites()[0]].scale) * float(largest)
-        return np.float32(products * _SAFETY / _MOST_STEPS)
-    if step.name not in ("ADD", "SUB", "SQUARED_DIFFERENCE"):
-        return np.float32(0)
-    twice = 2 * max(_scale(graph, site, integers, known) for site in step.operand_sites())
-    if step.name == "SQUARED_DIFFERENCE":
-        return np.float32(_SAFETY * twice * twice / 2 ** (2 * _SQUARED_BITS))
-    return np.float32(_SAFETY * twice / 2 ** _ADDED_BITS[integers.bits])
+        least = max(least, _largest_product(graph, step, rule.weights, known) * _SAFETY / _MOST_STEPS)
+    if step.name in ("ADD", "SUB", "SQUARED_DIFFERENCE"):
+        twice = 2 * max(_scale(graph, site, integers, known) for site in step.operand_sites())
+        factor = twice / 2 ** _ADDED_BITS[integers.bits]
+        if step.name == "SQUARED_DIFFERENCE":
+            factor = twice * twice / 2 ** (2 * _SQUARED_BITS)
+        least = max(least, _SAFETY * factor)
+    return np.float32(least)
+
+
+def _largest_product(
+    graph: FloatGraph, step: Step, weights: Weights, known: Mapping[Site, Parameters]
+) -> float:
+    """The largest scale of an operator's products, whose filter holds its bias."""
+    values = graph.constant(Site(step.graph, step.inputs[weights.place]))
+    (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), WEIGHTS[8])
+    products = float(known[step.operand_sites()[0]].scale) * float(largest)
+    t = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
+    bias = graph.constant(Site(step.graph, t)) if t >= 0 else np.zeros(1)
+    return max(products, float(np.abs(bias).max(initial=0.0)) / most_bias(weights.least_bits))
 
 
 def _scale(graph: FloatGraph, site: Site, integers: Integers, known: Mapping[Site, Parameters]) -> float:

@@ -25,6 +25,11 @@ LEAST_MAGNITUDE = _TOLERANCE / 2
 MOST_BIAS = 1 << 30
 
 
+def most_bias(bits: int) -> int:
+    """The largest bias beside weights of so many bits: XNNPACK counts sums of 4-bit weights in 1/16."""
+    return MOST_BIAS if bits >= 8 else MOST_BIAS >> 4
+
+
 class Parameters(NamedTuple):
     """scales (float32 [n]) and zero points (int64 [n]): one, or one for each index of dimension."""
 
@@ -149,12 +154,14 @@ def bias_scales(input_scale: float, weight_scales: np.ndarray) -> np.ndarray:
     return np.float32(input_scale) * weight_scales.astype(np.float32)
 
 
-def scales_that_hold(bias: np.ndarray, input_scale: float, weight_scales: np.ndarray) -> np.ndarray:
-    """Weight scales (float32), made so large that no element of bias is beyond MOST_BIAS units.
+def scales_that_hold(
+    bias: np.ndarray, input_scale: float, weight_scales: np.ndarray, bits: int = 8
+) -> np.ndarray:
+    """Weight scales (float32), made so large that no element of bias is beyond most_bias(bits) units.
 
     bias is [n], weight_scales [n] or [1], as the result. Scales that need no change are the same.
     """
-    needed = np.abs(bias.astype(np.float64)) / MOST_BIAS / np.float64(np.float32(input_scale))
+    needed = np.abs(bias.astype(np.float64)) / most_bias(bits) / np.float64(np.float32(input_scale))
     if len(weight_scales) == 1:
         needed = needed.max(initial=0.0, keepdims=True)
     wider = np.nextafter(needed.astype(np.float32), np.float32(np.inf))

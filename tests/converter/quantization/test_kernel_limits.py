@@ -72,3 +72,49 @@ def test_a_squared_difference_that_is_left_as_it_is_stays_one_operator() -> None
     assert [name for name in operators(made) if "QUANTIZE" not in name] == [
         *("RELU", "SIN", "SQUARED_DIFFERENCE", "ABS")
     ]
+
+
+def assert_litert_gives_the_same(made: bytes, data: list[list[np.ndarray]]) -> None:
+    litert = pytest.importorskip("ai_edge_litert.interpreter")
+    for sample in data:
+        for found, theirs in zip(
+            outputs(made, sample), outputs(made, sample, litert.Interpreter), strict=True
+        ):
+            np.testing.assert_array_equal(found, theirs)
+
+
+@pytest.mark.parametrize("activation", [2, 3])  # RELU_N1_TO_1, RELU6
+def test_the_end_of_an_activation_of_16_bits_is_an_integer(activation: int) -> None:
+    model = ModelBuilder()
+    x, y = model.tensor(SHAPE, name="x"), model.tensor(SHAPE, name="y")
+    options = tflite.MulOptionsT(fused_activation_function=activation)
+    model.op(Op.MUL, [x, model.constant(np.array(0, np.float32))], [y], options)
+    content = model.build([x], [y])
+    data = samples(content, 4)
+    assert_litert_gives_the_same(quantized(content, data, 16), data)
+
+
+def dense(bias: float, activation: int, size: float) -> bytes:
+    """A product of what is always nearly 0, with a bias."""
+    model = ModelBuilder()
+    x, a, y = (model.tensor(SHAPE, name=name) for name in "xay")
+    model.op(Op.MUL, [x, model.constant(np.array(size, np.float32))], [a])
+    operands = [a, model.constant(weights((8, 8))), model.constant(np.linspace(bias, 0, 8, dtype=np.float32))]
+    options = tflite.FullyConnectedOptionsT(fused_activation_function=activation)
+    model.op(Op.FULLY_CONNECTED, operands, [y], options)
+    return model.build([x], [y])
+
+
+def test_a_filter_that_holds_a_large_bias_counts_few_steps() -> None:
+    """XNNPACK refuses a model whose products count more."""
+    content = dense(-4000.0, 1, 0.0)
+    data = samples(content, 4)
+    assert_litert_gives_the_same(quantized(content, data), data)
+
+
+def test_sums_of_4_bit_weights_have_room_for_their_bias() -> None:
+    content = dense(4.0, 0, 0.0)
+    data = samples(content, 4)
+    made = quantized(content, data, weight_bits=4)
+    assert_litert_gives_the_same(made, data)
+    np.testing.assert_allclose(outputs(made, data[0])[0], outputs(content, data[0])[0], atol=0.02)
