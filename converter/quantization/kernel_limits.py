@@ -13,7 +13,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...kernels.fused_activation import RELU6, RELU_N1_TO_1
-from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
 from .parameters import Parameters, magnitude_scales, most_bias, range_parameters
 from .propagate import Sets
@@ -27,6 +26,8 @@ _SAFETY = 2.0
 # By how many bits sums widen their operands. Source: LiteRT tflite/kernels/add.cc, squared_difference.cc.
 _ADDED_BITS = {8: 20, 16: 15}
 _SQUARED_BITS = 7
+# A product of two int8 has 16 bits, and must not leave 32 when it is counted in steps of the result.
+_MOST_PRODUCT_STEPS = 2.0**15
 # The largest end of a fused activation.
 _ACTIVATION_ENDS = {RELU_N1_TO_1: 1.0, RELU6: 6.0}
 
@@ -37,8 +38,7 @@ def within_limits(
     """The parameters of all tensors, with larger scales for the sets of results that need them."""
     found, members = dict(parameters), sets.members()
     for step in selection.chosen.values():
-        integers = selection.integers(step)
-        least = _least_scale(graph, step, integers, found)
+        least = _least_scale(graph, step, selection, found)
         y = found[step.result_sites()[0]] if least else None
         if y is not None and y.scale < least:
             wider = y._replace(scales=np.array([least], np.float32))
@@ -47,14 +47,18 @@ def within_limits(
 
 
 def _least_scale(
-    graph: FloatGraph, step: Step, integers: Integers, known: Mapping[Site, Parameters]
+    graph: FloatGraph, step: Step, selection: Selection, known: Mapping[Site, Parameters]
 ) -> np.float32:
     """The least scale of an operator's result, 0 where there is none."""
+    integers = selection.integers(step)
     activation = int(getattr(step.operator.builtin_options, "fused_activation_function", 0))
     least = _SAFETY * _ACTIVATION_ENDS.get(activation, 0.0) / 2**31
     rule = step.constraint
     if rule is not None and rule.weights is not None and integers is INT8:
-        least = max(least, _largest_product(graph, step, rule.weights, known) * _SAFETY / _MOST_STEPS)
+        least = max(least, _largest_product(graph, step, selection, known) * _SAFETY / _MOST_STEPS)
+    if step.name == "MUL" and integers is INT8:
+        first, second = (_scale(graph, site, integers, known) for site in step.operand_sites())
+        least = max(least, _SAFETY * first * second / _MOST_PRODUCT_STEPS)
     if step.name in ("ADD", "SUB", "SQUARED_DIFFERENCE"):
         twice = 2 * max(_scale(graph, site, integers, known) for site in step.operand_sites())
         factor = twice / 2 ** _ADDED_BITS[integers.bits]
@@ -65,15 +69,18 @@ def _least_scale(
 
 
 def _largest_product(
-    graph: FloatGraph, step: Step, weights: Weights, known: Mapping[Site, Parameters]
+    graph: FloatGraph, step: Step, selection: Selection, known: Mapping[Site, Parameters]
 ) -> float:
     """The largest scale of an operator's products, whose filter holds its bias."""
+    weights = step.constraint.weights  # type: ignore[union-attr]
+    assert weights is not None
+    kind = WEIGHTS[max(selection.scheme(step).weight_bits, weights.least_bits)]
     values = graph.constant(Site(step.graph, step.inputs[weights.place]))
-    (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), WEIGHTS[8])
+    (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), kind)
     products = float(known[step.operand_sites()[0]].scale) * float(largest)
     t = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
     bias = graph.constant(Site(step.graph, t)) if t >= 0 else np.zeros(1)
-    return max(products, float(np.abs(bias).max(initial=0.0)) / most_bias(weights.least_bits))
+    return max(products, float(np.abs(bias).max(initial=0.0)) / most_bias(kind.bits))
 
 
 def _scale(graph: FloatGraph, site: Site, integers: Integers, known: Mapping[Site, Parameters]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -20,6 +20,7 @@ from .integer_recipe import Preparation
 from .layer_statistics import LayerStatistics, layer_statistics
 from .mending import PLAIN
 from .model_editor import ModelEditor
+from .operator_times import OperatorTimes, operator_times
 from .range_drawing import drawn_range
 from .weight_rewrite import Outcome, scope_of
 
@@ -29,7 +30,8 @@ _LEGEND = (
     "what lies before has its share. <i>lost</i>: by how much it is below the worst operand's. "
     "<i>RMSE / scale</i>: rounding alone makes 0.289. <i>saturated</i>: the share of values at the ends of "
     "the integers' range. <i>weights</i>: the SQNR of the worst channel. <i>values</i>: how often they occur "
-    "in the float model; between the lines is what integers stand for, <i>outside</i> the rest."
+    "in the float model; between the lines is what integers stand for, <i>outside</i> the rest. "
+    "<i>\u00b5s</i>: the median time of the operator alone in numlite on the machine that made this page."
 )
 
 
@@ -38,6 +40,7 @@ class LayerReport:
     """One operator. What was not measured, or does not apply, is None.
 
     bars count the float values in equal parts from low to high; clip is the range that integers stand for.
+    before_ns and after_ns are the times of the operator in the float model and in the quantized one.
     """
 
     operation: str
@@ -57,6 +60,8 @@ class LayerReport:
     bars: list[int] | None = None
     clip: tuple[float, float] | None = None
     outside: float | None = None
+    before_ns: float | None = None
+    after_ns: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,9 @@ def trials(tried: Iterable[tuple[int, int, int, float]]) -> list[Trial]:
 class Report:
     """sizes are the bytes of the float model and of the quantized one, outputs the SQNR of each output.
 
+    times_ns are those of a run of the float model, of the quantized one, and of what changes types there;
+    None without samples.
+
     tried are the models between which one was chosen, if that was asked for.
     """
 
@@ -94,6 +102,7 @@ class Report:
     conversions: int
     improved: str
     tried: Sequence[Trial] = ()
+    times_ns: tuple[float, float, float] | None = None
 
     def suspects(self) -> list[LayerReport]:
         """The operators that lose most, the worst one first."""
@@ -110,6 +119,7 @@ class Report:
             [
                 f"{head(title)}<p>{after:,} bytes, {after / max(before, 1):.0%} of {before:,}; "
                 f"{self.conversions:,} operators change types; {text(self.improved)}</p>",
+                *self._times(),
                 "<h2>Outputs</h2>",
                 table(("output", "SQNR dB"), self.outputs.items()),
                 *self._tried_table(),
@@ -134,11 +144,21 @@ class Report:
                             "outside",
                         ),
                         *("saturated", "RMSE / scale", "weights dB", "SQNR dB", "lost dB"),
+                        *("\u00b5s before", "\u00b5s after"),
                     ),
                     [_row(layer) for layer in self.layers],
                 ),
             ]
         )
+
+    def _times(self) -> list[str]:
+        if self.times_ns is None:
+            return []
+        before, after, conversions = (each / 1000 for each in self.times_ns)
+        return [
+            f"<p>A run takes {after:,.1f} \u00b5s here, before {before:,.1f} \u00b5s; what changes types "
+            f"{conversions:,.1f} \u00b5s.</p>"
+        ]
 
     def _tried_table(self) -> list[str]:
         if not self.tried:
@@ -187,6 +207,8 @@ def made_report(quantized: Quantized) -> Report:
         layer_statistics(quantized.prepared_model(), model, quantized.samples) if quantized.samples else {}
     )
     by_name = {name: found for (_, name), found in statistics.items()}
+    first = next(iter(quantized.samples), None)
+    times = None if first is None else [operator_times(each, first) for each in (quantized.source, model)]
     tensors = {
         scope_of(graph.subgraphs[step.graph], step.operator): _Tensors(
             graph.name(Site(step.graph, step.outputs[0])),
@@ -201,14 +223,24 @@ def made_report(quantized: Quantized) -> Report:
     ]
     return Report(
         [
-            _layer(outcome, tensors[outcome.scope], by_name, quantized.weights_db)
+            _timed(_layer(outcome, named, by_name, quantized.weights_db), named, times)
             for outcome in quantized.outcomes
+            for named in [tensors[outcome.scope]]
         ],
         {name: by_name[name].sqnr_db for name in outputs if name in by_name},
         (quantized.float_bytes, len(quantized.quantized_model)),
         len(changes),
         str(PLAIN if quantized.preparation is None else quantized.preparation.mending),
+        times_ns=None if times is None else (times[0].total, times[1].total, times[1].conversions),
     )
+
+
+def _timed(layer: LayerReport, tensors: _Tensors, times: Sequence[OperatorTimes] | None) -> LayerReport:
+    """With the times of the operator in both models."""
+    if times is None:
+        return layer
+    before, after = (each.of(tensors.result) for each in times)
+    return replace(layer, before_ns=before, after_ns=after)
 
 
 def _layer(
@@ -258,6 +290,7 @@ def _row(layer: LayerReport) -> tuple[object, ...]:
         *(layer.operation, layer.scope, becomes, layer.type, layer.scale, layer.zero_point, layer.low),
         *(layer.high, _drawing(layer), layer.outside),
         *(layer.saturated, layer.rmse_per_scale, layer.weights_db, layer.sqnr_db, layer.lost_db),
+        *(None if each is None else each / 1000 for each in (layer.before_ns, layer.after_ns)),
     )
 
 

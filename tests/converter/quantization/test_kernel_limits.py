@@ -118,3 +118,13 @@ def test_sums_of_4_bit_weights_have_room_for_their_bias() -> None:
     made = quantized(content, data, weight_bits=4)
     assert_litert_gives_the_same(made, data)
     np.testing.assert_allclose(outputs(made, data[0])[0], outputs(content, data[0])[0], atol=0.02)
+
+
+def test_products_that_an_activation_cuts_off_stay_in_32_bits() -> None:
+    model = ModelBuilder()
+    x, a, y = (model.tensor(SHAPE, name=name) for name in "xay")
+    model.op(Op.MUL, [x, model.constant(np.array(4000, np.float32))], [a])
+    model.op(Op.MUL, [a, a], [y], tflite.MulOptionsT(fused_activation_function=3))
+    content = model.build([x], [y])
+    data = samples(content, 4)
+    assert_litert_gives_the_same(quantized(content, data), data)

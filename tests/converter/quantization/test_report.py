@@ -1,6 +1,7 @@
 """The report: a row for each operator, with what was measured; a page that shows it, and JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -187,3 +188,20 @@ def test_what_was_tried_tells_which_models_are_best() -> None:
     ]
     page = Report([], {}, (100, 50), 0, "", found).to_html()
     assert "What was tried" in page and "900" in page
+
+
+def test_times_of_both_models_stand_beside_each_other() -> None:
+    made = quantized(uneven(depthwise), improve="none")
+    report = made.report
+    assert report.times_ns is not None
+    before, after, conversions = report.times_ns
+    assert all(layer.before_ns is not None and layer.after_ns is not None for layer in report.layers)
+    # All but what changes types is in a row of its own.
+    assert sum(layer.before_ns or 0 for layer in report.layers) == pytest.approx(before)
+    assert sum(layer.after_ns or 0 for layer in report.layers) == pytest.approx(after - conversions)
+    assert conversions > 0
+    page = report.to_html()
+    assert f"A run takes {after / 1000:,.1f}" in page and "\u00b5s before" in page
+    without = replace(made, samples=()).report
+    assert without.times_ns is None and "A run takes" not in without.to_html()
+    assert {layer.before_ns for layer in without.layers} == {None}
