@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .shared_folder import SHARED
+
 # Tests look at how models are prepared: what an earlier run has kept must not stand in for it. Children, too.
 os.environ["NUMLITE_PREPARED"] = "off"
 
@@ -18,7 +20,7 @@ os.environ["NUMLITE_PREPARED"] = "off"
 settings.register_profile("numlite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("numlite")
 
-SHARED_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
+SHARED_MODELS = SHARED / "models"
 MODEL_PATHS = sorted(SHARED_MODELS.glob("*.tflite"))
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "hostile"
+from .shared_folder import SHARED
+
+HOSTILE = SHARED / "hostile"
 
 
 def hostile_file(name: str) -> Path:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-CONVERT = Path(__file__).resolve().parents[2] / "shared" / "convert"
+from .shared_folder import SHARED
+
+CONVERT = SHARED / "convert"
 
 
 def decoded(tensor: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> np.ndarray:

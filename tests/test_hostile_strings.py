@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "hostile"
+from .hostile_files import HOSTILE
+
 FILES = sorted([*(HOSTILE / "crash").glob("*.tflite"), *(HOSTILE / "other").glob("string_*.tflite")])
 SCRIPT = Path(__file__).with_name("fuzz_models.py")
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from .shared_folder import SHARED
+
 SCRIPT = Path(__file__).with_name("run_guarded.py")
-MODELS = Path(os.environ.get("NUMLITE_SHARED", Path(__file__).parents[2] / "shared")) / "models"
+MODELS = SHARED / "models"
 
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason="the shared models are not beside this checkout")

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from .shared_folder import SHARED
+
 RUNNER = SHARED / "tools" / "run_corpus.py"
 
 pytestmark = [

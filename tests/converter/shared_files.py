@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+from ..shared_folder import SHARED
+
 TFG = SHARED / "tfg"
 GRAPHIR = SHARED / "convert" / "graphir"
 

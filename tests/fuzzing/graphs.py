@@ -30,8 +30,8 @@ from tests.fuzzing.graph_changes import change_graph, damaged_graph
 from tests.fuzzing.kind import Kind, Mutant, Seed
 from tests.fuzzing.messages import damaged_bytes
 from tests.fuzzing.text_changes import damaged_text
+from tests.shared_folder import SHARED
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 MAX_GRAPH_BYTES = 12_000
 GRAPHS_STEP = 2
 RUN_SECONDS = 3

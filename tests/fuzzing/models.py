@@ -14,9 +14,9 @@ from tests import guarded_memory
 from tests.fuzzing.kind import Kind, Mutant, Seed
 from tests.fuzzing.retyped import retype
 from tests.model_mutations import mutate
+from tests.shared_folder import SHARED
 from tests.test_cases import CASES
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 MAX_MODEL_BYTES = 120_000
 CORPUS_STEP = 4
 CASE_STEP = 3

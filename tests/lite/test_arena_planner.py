@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from numlite.lite.arena_checker import find_faults
 from numlite.lite.arena_planner import lower_bound, plan_offsets
 from numlite.lite.lifetimes import Lifetime
 
-PROBLEMS = Path(os.environ.get("NUMLITE_SHARED", Path(__file__).parents[3] / "shared")) / "minimalloc"
+from ..shared_folder import SHARED
+
+PROBLEMS = SHARED / "minimalloc"
 
 
 @st.composite

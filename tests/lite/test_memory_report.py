@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from numlite.lite.memory_report import MemoryReport, TensorMemory
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
+from ..shared_folder import SHARED
 
-SHARED = Path(os.environ.get("NUMLITE_SHARED", Path(__file__).parents[3] / "shared"))
 MODELS = sorted((SHARED / "models").glob("*.tflite"))
 
 
