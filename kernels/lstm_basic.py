@@ -92,7 +92,8 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
     # TFLite writes the new values over the previous ones; those that another operator computes
     # are computed again before the next step, so that nobody would see it.
     for field, tensor in (("keeps_activation", activation), ("keeps_state", state)):
-        args[field] = tensor.is_variable or tensor.index in context.inputs
+        given = tensor.is_variable or tensor.index in context.inputs
+        args[field] = given and not tensor.is_constant
     tensors = {
         "x": x,
         "activation": activation,

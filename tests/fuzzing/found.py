@@ -174,6 +174,21 @@ def variable_of_no_known_shape() -> bytes:
     return model.build([shape], [y])
 
 
+def constant_state() -> bytes:
+    """An LSTM whose previous activation is the graph's input, and a constant."""
+    model = ModelBuilder()
+    x, before, state = (
+        model.tensor((3, 11)),
+        model.constant(np.zeros((3, 19), np.float32)),
+        model.tensor((3, 19)),
+    )
+    weights, bias = (model.constant(np.ones(shape, np.float32)) for shape in ((76, 30), (76,)))
+    outputs = [model.tensor((3, columns)) for columns in (19, 19, 30, 76)]
+    options = tflite.LSTMOptionsT(fused_activation_function=4, kernel_type=1)
+    model.op(Op.LSTM, [x, before, weights, bias, state], outputs, options)
+    return model.build([x, before, state], outputs)
+
+
 def wide_numbers() -> bytes:
     """Numbers written two thousand million characters wide."""
     model = ModelBuilder()
@@ -255,6 +270,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "variable": ("models", variable_of_another_shape, "a variable cannot be resized to (1,)"),
     "late variable": ("models", variable_of_no_known_shape, "a variable cannot be dynamic"),
+    "constant state": ("models", constant_state, "previous activation must have shape [2, 19]"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
     "wide numbers": ("flex", wide_numbers, "does not fit in memory"),
     "signature": ("descriptions", signature_without_tensors, "ValueError: Invalid tensor index -1"),
