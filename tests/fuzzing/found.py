@@ -270,7 +270,6 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "variable": ("models", variable_of_another_shape, "a variable cannot be resized to (1,)"),
     "late variable": ("models", variable_of_no_known_shape, "a variable cannot be dynamic"),
-    "constant state": ("models", constant_state, "previous activation must have shape [2, 19]"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
     "wide numbers": ("flex", wide_numbers, "does not fit in memory"),
     "signature": ("descriptions", signature_without_tensors, "ValueError: Invalid tensor index -1"),
