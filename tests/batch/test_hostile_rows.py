@@ -21,20 +21,13 @@ from numlite.batch.job import Job
 from numlite.batch.parts import cut
 from numlite.lite.errors import StateError
 
-from .batch_models import brightness, classifier, expected
+from .batch_models import brightness, expected
 from .test_map import results, run
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 X = np.random.default_rng(6).integers(-9, 9, (40, 3)).astype(np.float32)
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    path = tmp_path / "model.tflite"
-    path.write_bytes(classifier())
-    return path
 
 
 @pytest.fixture

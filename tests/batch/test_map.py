@@ -17,19 +17,12 @@ from numlite.batch.predictor import Predictor
 from numlite.cli.main import cli, run_command
 from numlite.lite.errors import ModelError, StateError
 
-from .batch_models import brightness, classifier, expected
+from .batch_models import brightness, expected
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 X = np.random.default_rng(5).integers(-9, 9, (50, 3)).astype(np.float32)
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    path = tmp_path / "model.tflite"
-    path.write_bytes(classifier())
-    return path
 
 
 @pytest.fixture
