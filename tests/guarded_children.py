@@ -13,10 +13,12 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Command = Callable[[int, int], Sequence[str]]
 _REPORT = re.compile(rb"(begin|peak|end) (\d+) ?(.*)")
 _START = 6  # times as long as a trial may be silent, a child may be before its first one
+_IDLE = 10  # times as long as a child that works, one may be silent that gets no processor
 
 
 @dataclass
@@ -59,6 +61,15 @@ def limit_memory(nbytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def processor_seconds(pid: int) -> float:
+    """What a process and its threads took of the processor; where no system tells it, the clock's time."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Child:
     """A process that works through a range of trials."""
 
@@ -68,14 +79,14 @@ class Child:
         self.next, self.last = first, last
         self.begun: int | None = None  # the last trial that it told of
         self.waiting = b""
-        self.heard = time.monotonic()
+        self.heard, self.taken = time.monotonic(), 0.0
         self.closed = False
 
     def read(self, findings: Findings) -> None:
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), 1 << 16)
         self.closed = not data
-        self.heard = time.monotonic()
+        self.heard, self.taken = time.monotonic(), processor_seconds(self.process.pid)
         *lines, self.waiting = (self.waiting + data).split(b"\n")
         for line in lines:
             word = _REPORT.fullmatch(line)
@@ -92,7 +103,7 @@ class Child:
 
     def ended(self, timeout: float) -> str | None:
         """None while it works, else how it ended ("" for well)."""
-        if time.monotonic() - self.heard > (timeout if self.begun is not None else _START * timeout):
+        if self.hangs(timeout if self.begun is not None else _START * timeout):
             return f"hang: silent for {timeout:.0f} s"
         if not self.closed:
             return None
@@ -100,6 +111,16 @@ class Child:
         if status < 0:
             return f"crash: {signal.Signals(-status).name}"
         return "" if status == 0 else f"ended early: status {status}, {self.said()}"
+
+    def hangs(self, timeout: float) -> bool:
+        """Silent for that many seconds of the processor, or for much longer without it.
+
+        On a busy machine a child is silent because others run.
+        """
+        silent = time.monotonic() - self.heard
+        if silent <= timeout:
+            return False
+        return silent > _IDLE * timeout or processor_seconds(self.process.pid) - self.taken > timeout
 
     def said(self) -> str:
         """The last line that it wrote for people."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from .guarded_children import Findings, run_trials
 
+ROOT = str(Path(__file__).resolve().parents[1])
 CHILD = """
 import os, sys
 sys.path[:] = {path!r}
@@ -23,9 +25,9 @@ for number in range(first, last):
 """
 
 
-def found(trial: str = "pass", before: str = "", after: str = "") -> Findings:
+def found(trial: str = "pass", before: str = "", after: str = "", timeout: float = 20) -> Findings:
     """What comes of ten trials, in batches of five."""
-    code = CHILD.format(path=sys.path, trial=trial, before=before, after=after)
+    code = CHILD.format(path=[ROOT, *sys.path], trial=trial, before=before, after=after)
     findings = Findings({"well"})
     run_trials(
         lambda first, last: [sys.executable, "-c", code, str(first), str(last)],
@@ -33,7 +35,7 @@ def found(trial: str = "pass", before: str = "", after: str = "") -> Findings:
         0,
         10,
         2,
-        20,
+        timeout,
         batch=5,
     )
     return findings
@@ -69,3 +71,17 @@ def test_an_end_behind_the_last_trial_is_found() -> None:
 def test_children_that_do_not_start_are_no_trial_s_fault() -> None:
     with pytest.raises(RuntimeError, match="none was begun, ended early: status 1, SyntaxError"):
         found(before="raise SyntaxError('half a file')")
+
+
+def test_a_trial_that_works_and_says_nothing_hangs() -> None:
+    assert found("while number == 3: pass", timeout=1).faults == [(3, "hang: silent for 1 s")]
+
+
+def test_a_trial_that_waits_for_the_processor_does_not_hang() -> None:
+    assert not found("number == 3 and __import__('signal').sigtimedwait([], 2.5)", timeout=1).faults
+
+
+def test_a_trial_that_waits_for_ever_hangs() -> None:
+    assert found("number == 3 and __import__('signal').pause()", timeout=0.3).faults == [
+        (3, "hang: silent for 0 s")
+    ]
