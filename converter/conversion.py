@@ -13,6 +13,7 @@ from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
 from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
 from .flatbuffer import ModelFile, model_file
+from .ir.edges import parse_edge
 from .ir.graph_def_file import graph_def_of_bytes
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
@@ -116,19 +117,30 @@ def convert(
     Raises ModelError for a graph that is wrong, UnsupportedError that lists the nodes for which
     there is no way into a model of these settings.
     """
-    module = import_for_conversion(graph_def)
+    module = import_for_conversion(graph_def, input_arrays, output_arrays)
     entry = entry_of(module, input_arrays, output_arrays, input_shapes)
     return convert_entries([entry], settings or Settings())
 
 
-def import_for_conversion(graph_def: Message | bytes) -> Module:
-    """The graph with every attribute that its ops have, and with functional control flow only."""
+def import_for_conversion(
+    graph_def: Message | bytes,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
+) -> Module:
+    """The graph with every attribute that its ops have, and with functional control flow only.
+
+    Where output_arrays are given, it need not have what only others hang on.
+    """
     message = _own_message(graph_def)
     if not message.node:
         raise ModelError("graph: a GraphDef must have nodes, this has none")
     module = import_graph_def(with_functions(message), ImportOptions(add_defaults=True))
-    raise_control_flow(module)
+    raise_control_flow(module, _nodes_of(*(input_arrays or ()), *output_arrays) if output_arrays else None)
     return module
+
+
+def _nodes_of(*values: str) -> set[str]:
+    return {parse_edge(value).node for value in values}
 
 
 def entry_of(
@@ -182,7 +194,7 @@ def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]
 def _lowered_entries(entries: Sequence[Entry], settings: Settings) -> tuple[Program, LiteModel]:
     """What the entries become. Lists that cannot all be tensors stay with TensorFlow's ops, if allowed."""
     for module in dict.fromkeys(entry.module for entry in entries):
-        _prepare(module)
+        _prepare(module, [entry for entry in entries if entry.module is module])
     program = Program(settings)
     program.has_foreign_forms = any(entry.has_foreign_forms for entry in entries)
     lite = _lowered_by(program, entries)
@@ -218,11 +230,12 @@ def _optimize(program: Program, graphs: Sequence[LiteGraph]) -> None:
         finish(graph)
 
 
-def _prepare(module: Module) -> None:
+def _prepare(module: Module, entries: Sequence[Entry]) -> None:
     for body in typed_bodies(module):
         add_default_attrs(body)
         type_unknown_ops(body)
-    raise_control_flow(module)
+    names = (name for e in entries for name in (*e.inputs.values(), *e.outputs.values(), *e.initializers))
+    raise_control_flow(module, _nodes_of(*names))
 
 
 def _lowered(program: Program, entry: Entry) -> LiteGraph:

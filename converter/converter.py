@@ -75,7 +75,7 @@ class Converter(KnownSettings):
         """
         if isinstance(graph_def, str | PathLike):
             graph_def = read_graph(graph_def)
-        module = import_for_conversion(graph_def)
+        module = import_for_conversion(graph_def, input_arrays, output_arrays)
         return cls([entry_of(module, input_arrays, output_arrays, input_shapes)])
 
     @classmethod

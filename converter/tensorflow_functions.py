@@ -58,7 +58,8 @@ def _frozen_entry(key: str, function: Any) -> Entry:
     frozen = convert_to_constants(function, lower_control_flow=False)
     inputs = {_argument_name(t): t.name for t in frozen.inputs if t.dtype.name != _RESOURCE}
     outputs = {name: t.name for name, t in _named_outputs(function, frozen.outputs)}
-    module = import_for_conversion(frozen.graph.as_graph_def().SerializeToString())
+    graph = frozen.graph.as_graph_def().SerializeToString()
+    module = import_for_conversion(graph, inputs.values(), outputs.values())
     return Entry(module, inputs, outputs, key)
 
 

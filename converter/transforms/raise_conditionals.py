@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -273,8 +273,11 @@ def _unary(block: Block, op: str, name: str, x: Value, type: int, attributes: At
     return node.results[0]
 
 
-def raise_control_flow(module: Module) -> None:
+def raise_control_flow(module: Module, wanted: Collection[str] | None = None) -> None:
     """Loops first, then the conditionals, of every body and of the functions that are made of them.
+
+    wanted are the nodes of the graph that anyone asks for, None where this is not known yet: what only
+    others hang on may be left out (drop_unread_stacks).
 
     Given:  a graph with Enter, Exit, NextIteration, LoopCond, Switch and Merge
     Result: the same with While and If, and Identities under the names of the Exits and Merges
@@ -282,6 +285,6 @@ def raise_control_flow(module: Module) -> None:
     blocks: list[Block] = [body.body for body in typed_bodies(module)]
     while blocks:
         block = blocks.pop()
-        drop_unread_stacks(block, Effects(module.functions))
+        drop_unread_stacks(block, Effects(module.functions), () if block.terminator else wanted)
         made = [*raise_loops(module, block), *raise_conditionals(module, block)]
         blocks += [function.body for function in made]

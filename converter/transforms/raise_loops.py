@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...lite.errors import ModelError
@@ -10,12 +9,10 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
 from .effects import Effect, Effects
+from .frames import EXITS, FrameKey, frame_keys, users_of
 from .purity import ENTERS
 from .slice_function import append, elements_of, slice_function, stand_in, unique_name
 
-# A frame's name within the frame around it; the graph's own is the empty one.
-FrameKey = tuple[str, ...]
-_EXITS = ("Exit", "RefExit")
 _MERGES = ("Merge", "RefMerge")
 _FLOW = frozenset(("Enter", "Exit", "Merge", "Switch", "NextIteration", "LoopCond", "Assert"))
 _SWITCHES = ("Switch", "RefSwitch")
@@ -56,42 +53,17 @@ def raise_loops(module: Module, block: Block) -> list[Function]:
 
 def _frames(block: Block) -> list[_Frame]:
     """The loops' frames, with the nodes of each."""
-    keys: dict[Node, FrameKey] = {}
-    waiting = [node for node in block if not node.operands and not node.controls]
-    for node in waiting:
-        keys[node] = ()
-    # What a function is given is outside of its loops.
-    for user in (user for argument in block.arguments for user in argument.users if user not in keys):
-        keys[user] = _key_of(user, ())
-        waiting.append(user)
-    while waiting:
-        node = waiting.pop()
-        key = keys[node]
-        for user in _users(node):
-            if user in keys:
-                continue
-            keys[user] = _key_of(user, key)
-            waiting.append(user)
+    keys = frame_keys(block)
     frames: dict[FrameKey, _Frame] = {}
     for node in block:
         key = keys.get(node, ())
-        if node.op in _EXITS:
+        if node.op in EXITS:
             inside = keys.get(_owner(node.operands[0]), ())
             frames.setdefault(inside, _Frame(inside)).exits.append(node)
         if key:
             frames.setdefault(key, _Frame(key)).nodes.append(node)
     frames.pop((), None)
     return list(frames.values())
-
-
-def _key_of(node: Node, around: FrameKey) -> FrameKey:
-    if node.op in ENTERS:
-        return (*around, node.text("frame_name"))
-    if node.op in _EXITS:
-        if not around:
-            raise ModelError(f"node {node.name!r} ({node.op}): it leaves no loop")
-        return around[:-1]
-    return around
 
 
 def _owner(value: Value) -> Node:
@@ -178,7 +150,7 @@ def _replace_exits(block: Block, variable: _Variable, value: Value) -> None:
     if variable.switch is None:
         return
     for user in list(dict.fromkeys(variable.switch.results[0].users)):
-        if user.op in _EXITS:
+        if user.op in EXITS:
             stand_in(block, user, value)
 
 
@@ -187,7 +159,7 @@ def _remove(block: Block, nodes: list[Node]) -> None:
     gone = dict.fromkeys(nodes)
     waiting = list(gone)
     while waiting:
-        for user in _users(waiting.pop()):
+        for user in users_of(waiting.pop()):
             if user.block is block and user not in gone:
                 gone[user] = None
                 waiting.append(user)
@@ -195,10 +167,3 @@ def _remove(block: Block, nodes: list[Node]) -> None:
         node.drop_operands()
     for node in gone:
         block.remove(node)
-
-
-def _users(node: Node) -> Iterator[Node]:
-    for value in node.results:
-        yield from value.users
-    if node.has_control:
-        yield from node.control.users
