@@ -10,10 +10,21 @@ from .ir.types import ElementType, TensorType
 
 # TensorFlow's names for it: of any function, and of Keras layers.
 _KEYS = ("tf._implements", "_implements", "tf.api_implements", "api_implements")
-# Functions of these names, and of names that begin so, may become operators; custom ones say so themselves.
-_NAMES = frozenset(("embedding_matmul", "non_max_suppression_padded_v2"))
+# Functions of these names, and of names that begin so, may become operators; others say so themselves.
+_NAMES = frozenset(
+    (
+        *(
+            "addons:DenseImageWarp",
+            "addons:MaxUnpooling2D",
+            "embedding_matmul",
+            "non_max_suppression_padded_v2",
+        ),
+        *("TFLite_Detection_PostProcess", "tftext:Ngrams", "tftext:WhitespaceTokenizer"),
+        "tftext:custom:SgnnProjection",
+    )
+)
 _KERAS_LSTM = "lstm_"
-_FUSABLE = "tfl_fusable_op"
+FUSABLE = "tfl_fusable_op"
 # Attributes of what a StableHLO program calls a composite: its version, and those that the program gives.
 COMPOSITE_VERSION, _GIVEN = "_composite_version", "_composite."
 
@@ -30,7 +41,8 @@ def composite_name(function: Function) -> str:
     """
     held = declared(function)
     if isinstance(held, FuncAttr):
-        is_named = held.attributes.get(_FUSABLE) is True or COMPOSITE_VERSION in held.attributes
+        is_named = held.attributes.get(FUSABLE) is True or COMPOSITE_VERSION in held.attributes
+        is_named |= held.name in _NAMES
         return held.name if is_named else ""
     name = held.decode(errors="replace") if isinstance(held, bytes) else ""
     if name.startswith(_KERAS_LSTM):

@@ -44,8 +44,8 @@ class FlexOptions:
     def _damaged(self, error: Exception) -> PrepareError:
         return PrepareError(f"{self._name}: custom options must be a flexbuffer map, got {error!r}")
 
-    def _read(self, key: str) -> Any:
-        """A number, bool or text, or None."""
+    def _read(self, key: str, longest: int = _LONGEST_VECTOR) -> Any:
+        """A number, bool or text, a list of up to so many integers, or None."""
         try:
             reference = self._map[key]
             if reference.IsNull:
@@ -54,7 +54,7 @@ class FlexOptions:
                 return reference.Value
             if reference.IsTypedVector or reference.IsVector:
                 vector = reference.AsTypedVector if reference.IsTypedVector else reference.AsVector
-                if len(vector) > _LONGEST_VECTOR:
+                if len(vector) > longest:
                     raise ValueError(f"a vector of {len(vector)} elements")
                 return [item.AsInt for item in vector]
         except KeyError:
@@ -79,10 +79,13 @@ class FlexOptions:
         return bool(self.number(key, default))
 
     def text(self, key: str) -> str:
-        return str(self._read(key))
-
-    def integers(self, key: str) -> list[int]:
         value = self._read(key)
+        if not isinstance(value, str):
+            raise PrepareError(f"{self._name}: option {key} must be a text, got {value!r}")
+        return value
+
+    def integers(self, key: str, longest: int = _LONGEST_VECTOR) -> list[int]:
+        value = self._read(key, longest)
         if not isinstance(value, list):
             raise PrepareError(f"{self._name}: option {key} must be a vector of integers, got {value!r}")
         return value

@@ -33,6 +33,7 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
     __package__,
     {
         "audio": ("AudioSpectrogram", "Mfcc"),
+        "dense_image_warp": ("DenseImageWarp",),
         "detection_postprocess": ("TFLite_Detection_PostProcess",),
         "hadamard_rotation": ("aeq.hadamard_rotation",),
         "numeric_verify": ("NumericVerify",),
@@ -52,6 +53,7 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
             "TensorListElementShape",
         ),
         "contraction.transpose_conv_bias": ("Convolution2DTransposeBias",),
+        "tftext": ("tftext:WhitespaceTokenizer", "tftext:Ngrams", "tftext:custom:SgnnProjection"),
     },
 )
 

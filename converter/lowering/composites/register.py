@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ....lite.errors import UnsupportedError
 from ....schema.tflite import BuiltinOperator, StableHLOCompositeOptionsT
-from ...declared import COMPOSITE_VERSION, composite_name, declared, given_attributes
+from ...declared import COMPOSITE_VERSION, FUSABLE, composite_name, declared, given_attributes
 from ...ir.attributes import FuncAttr
 from ...ir.module import Function
 from ...ir.node import Node
@@ -12,14 +13,23 @@ from ..body import lower_function
 from ..flex import flexbuffer_map
 from ..lowering import Lowering
 from .call import Composite, CompositeCall
+from .custom import CUSTOM_OPS_NEEDED, CustomComposite
 from .embedding import EMBEDDING
+from .image import DENSE_IMAGE_WARP, DETECTION, MAX_UNPOOLING
 from .lstm import LSTM
 from .non_max_suppression import NON_MAX_SUPPRESSION
+from .text import NGRAMS, PROJECTION, WHITESPACE_TOKENIZER
 
-COMPOSITES: dict[str, Composite] = {
+COMPOSITES: dict[str, Composite | CustomComposite] = {
+    "addons:DenseImageWarp": DENSE_IMAGE_WARP,
+    "addons:MaxUnpooling2D": MAX_UNPOOLING,
     "embedding_matmul": EMBEDDING,
     "lstm": LSTM,
     "non_max_suppression_padded_v2": NON_MAX_SUPPRESSION,
+    "TFLite_Detection_PostProcess": DETECTION,
+    "tftext:Ngrams": NGRAMS,
+    "tftext:WhitespaceTokenizer": WHITESPACE_TOKENIZER,
+    "tftext:custom:SgnnProjection": PROJECTION,
 }
 
 
@@ -37,6 +47,8 @@ def composite_results(lowering: Lowering, node: Node, function: Function) -> lis
         return _composite(lowering, node, function, held)
     if name and lowering.program.settings.custom_ops:
         return _custom(lowering, node, function, name)
+    if name and CompositeCall(lowering, node, function).is_placeholder:
+        raise UnsupportedError(f"the function's body only stands for {name!r}, which {CUSTOM_OPS_NEEDED}")
     return None
 
 
@@ -68,5 +80,6 @@ def _custom(lowering: Lowering, node: Node, function: Function, name: str) -> li
     types = [lowering.result_type(node, i) for i in range(len(node.results))]
     results = lowering.results(node, [getattr(t, "shape", None) for t in function.result_types], types)
     operator = lowering.add(node, BuiltinOperator.CUSTOM, lowering.inputs(node), results)
-    operator.custom_code, operator.custom_options = name, flexbuffer_map(held.attributes)
+    told = {key: value for key, value in held.attributes.items() if key != FUSABLE}
+    operator.custom_code, operator.custom_options = name, flexbuffer_map(told)
     return results
