@@ -71,17 +71,16 @@ def _image(node: Node, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _prepare_pool(context: Context, node: Node, pool: _Pool, index_type: TensorType) -> None:
+def _prepare_pool(context: Context, node: Node, pool: _Pool, *index_types: TensorType) -> None:
     name = node.registration.name
     if len(node.inputs) != 1 or len(node.outputs) != 2:
         raise PrepareError(
             f"{name}: must have 1 input and 2 outputs, got {len(node.inputs)} and {len(node.outputs)}"
         )
     x, y, indices = _image(node, context.input(node, 0)), context.output(node, 0), context.output(node, 1)
-    if y.type != TensorType.FLOAT32 or indices.type != index_type:
-        raise PrepareError(
-            f"{name}: outputs must be float32 and {index_type.name.lower()}, got {y!r} and {indices!r}"
-        )
+    if y.type != TensorType.FLOAT32 or indices.type not in index_types:
+        names = " or ".join(type.name.lower() for type in index_types)
+        raise PrepareError(f"{name}: outputs must be float32 and {names}, got {y!r} and {indices!r}")
     float_activation_range(name, pool.activation)
     windows = [
         fitting_window(name, pool.padding, x.shape[1 + axis], pool.sizes[axis], pool.strides[axis])
@@ -99,11 +98,11 @@ def prepare_window_argmax(context: Context, node: Node) -> None:
 
 
 def prepare_image_argmax(context: Context, node: Node) -> None:
-    """Indices are int32, of elements in an image [height, width, channels].
+    """Indices (int32, or int64 as TensorFlow has them) are of elements in an image [height, width, channels].
 
-    Source: LiteRT tflite/kernels/perception/max_pool_with_argmax.cc.
+    Source: LiteRT tflite/kernels/perception/max_pool_with_argmax.cc, which has no int64.
     """
-    _prepare_pool(context, node, _map(node), TensorType.INT32)
+    _prepare_pool(context, node, _map(node), TensorType.INT32, TensorType.INT64)
 
 
 def _largest(x: np.ndarray, pool: _Pool, out: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,6 +17,22 @@ from ..lite_graph import LiteOperator
 from .pattern import activation_of, same_shape, scalar_of
 from .rewriter import OperatorRewriter
 
+_T = TensorType
+# Types, and those that hold all values of them.
+_WIDER = {
+    (narrow, wide)
+    for narrow, wider in {
+        _T.BOOL: (_T.INT8, _T.UINT8, _T.INT16, _T.INT32, _T.INT64, _T.FLOAT32, _T.FLOAT64),
+        _T.INT8: (_T.INT16, _T.INT32, _T.INT64, _T.FLOAT32, _T.FLOAT64),
+        _T.UINT8: (_T.INT16, _T.INT32, _T.INT64, _T.FLOAT32, _T.FLOAT64),
+        _T.INT16: (_T.INT32, _T.INT64, _T.FLOAT32, _T.FLOAT64),
+        _T.INT32: (_T.INT64, _T.FLOAT64),
+        _T.FLOAT16: (_T.FLOAT32, _T.FLOAT64),
+        _T.BFLOAT16: (_T.FLOAT32, _T.FLOAT64),
+        _T.FLOAT32: (_T.FLOAT64,),
+    }.items()
+    for wide in wider
+}
 _EXACT = {
     Op.EQUAL: (Op.NOT_EQUAL, NotEqualOptionsT),
     Op.NOT_EQUAL: (Op.EQUAL, EqualOptionsT),
@@ -41,6 +57,23 @@ def remove_involution(rewriter: OperatorRewriter, operator: LiteOperator) -> boo
     if before is None or before.code != operator.code:
         return False
     return rewriter.skip(operator, before.operand(0))
+
+
+@rule(Op.CAST)
+def remove_cast_back(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Takes out casts to a wider type and back.
+
+    Given:  y = CAST(CAST(x)), of x's type, through one that holds all its values
+    Result: x wherever y was used
+    """
+    before = operator.producer(0)
+    if before is None or before.code != Op.CAST:
+        return False
+    x = before.operand(0)
+    tensors = (x, before.result, operator.result)
+    if operator.result.type != x.type or any(tensor.quantization is not None for tensor in tensors):
+        return False
+    return (x.type, before.result.type) in _WIDER and rewriter.skip(operator, x)
 
 
 @rule(Op.LOGICAL_NOT)

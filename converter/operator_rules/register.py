@@ -44,6 +44,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     arithmetic.simplify_powers,
     arithmetic.use_subtraction,
     inverses.remove_involution,
+    inverses.remove_cast_back,
     inverses.remove_logical_not,
     inverses.use_inverse_root,
     arithmetic.use_cut_offs,

@@ -15,7 +15,9 @@ def _out(n: int, size: int, stride: int, padding: int) -> int:
     return -(-n // stride) if padding == _SAME else (n - size) // stride + 1
 
 
-def pool_case(in_image: bool, sizes: Pair, strides: Pair, padding: int, activation: int = 0) -> Case:
+def pool_case(
+    in_image: bool, sizes: Pair, strides: Pair, padding: int, activation: int = 0, wide: bool = False
+) -> Case:
     x = np.random.default_rng(1).standard_normal((2, 7, 6, 3)).astype(np.float32)
     out = tuple(_out(n, k, s, padding) for n, k, s in zip(x.shape[1:3], sizes, strides, strict=True))
     shape = (2, *out, 3)
@@ -23,7 +25,7 @@ def pool_case(in_image: bool, sizes: Pair, strides: Pair, padding: int, activati
         max(0, (m - 1) * s + k - n) // 2 if padding == _SAME else 0
         for n, m, k, s in zip(x.shape[1:3], out, sizes, strides, strict=True)
     ]
-    index_type = np.int32 if in_image else np.float32
+    index_type = (np.int64 if wide else np.int32) if in_image else np.float32
 
     def oracle(x: np.ndarray) -> list[np.ndarray]:
         values, places = np.zeros(shape, np.float32), np.zeros(shape, index_type)
@@ -52,7 +54,7 @@ def pool_case(in_image: bool, sizes: Pair, strides: Pair, padding: int, activati
     name = "MaxPoolWithArgmax" if in_image else "MaxPoolingWithArgmax2D"
     outputs = [(shape, np.float32), (shape, index_type)]
     return Case(
-        id=f"{name}-{sizes}-{strides}-{padding}-{activation}",
+        id=f"{name}-{sizes}-{strides}-{padding}-{activation}{'-int64' * wide}",
         make=lambda: custom_model(name, [x], outputs, options if in_image else raw),
         inputs=[x],
         oracle=oracle,
@@ -98,6 +100,7 @@ def unpool_case(in_image: bool, padding: int) -> Case:
 CASES = [
     pool_case(True, (2, 2), (2, 2), _VALID),
     pool_case(True, (3, 2), (2, 3), _SAME),
+    pool_case(True, (3, 2), (2, 3), _SAME, wide=True),
     pool_case(False, (2, 2), (2, 2), _SAME, activation=1),
     pool_case(False, (3, 3), (1, 2), _VALID),
     unpool_case(True, _SAME),

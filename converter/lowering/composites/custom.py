@@ -12,7 +12,7 @@ from ....lite.errors import UnsupportedError
 from ....lite.tensor import TensorType
 from ....schema.tflite import BuiltinOperator
 from ...element_types import numpy_dtype_of
-from ...lite_graph import LiteTensor
+from ...lite_graph import LiteTensor, PartialShape
 from ..cast import cast_to
 from .call import CompositeCall, agree
 from .operator_run import operator_results
@@ -20,6 +20,8 @@ from .operator_run import operator_results
 CUSTOM_OPS_NEEDED = "allow_custom_ops (--allow-custom-ops) would take"
 # Types that an operand or a result may have.
 Types = frozenset[TensorType]
+# What is known of the results' shapes.
+Shapes = Callable[[CompositeCall], Sequence[PartialShape]]
 # What a call with these operands is tried with; None where nothing is known to fit.
 Trial = Callable[[CompositeCall], "list[np.ndarray] | None"]
 
@@ -40,6 +42,7 @@ class CustomComposite:
     options: Callable[[CompositeCall], bytes | None]
     trial: Trial
     counts: Callable[[CompositeCall, int, int], bool]
+    shapes: Shapes
     casts: Mapping[int, TensorType] = field(default_factory=dict)
     given: TensorType | None = None
     is_everywhere: bool = False
@@ -99,8 +102,7 @@ class CustomComposite:
             cast_to(lowering, node, x, self.casts[i]) if i in self.casts else x
             for i, x in enumerate(call.inputs)
         ]
-        shapes = [getattr(type, "shape", None) for type in call.function.result_types]
-        results = lowering.results(node, shapes, self._given(call))
+        results = lowering.results(node, self.shapes(call), self._given(call))
         operator = lowering.add(node, BuiltinOperator.CUSTOM, inputs, results)
         operator.custom_code, operator.custom_options = self.code, options
         return [cast_to(lowering, node, y, type) for y, type in zip(results, self._types(call), strict=True)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....lite.tensor import TensorType
 from ...ir.attributes import Attribute
+from ...lite_graph import PartialShape
 from ..flex import flexbuffer_map
 from .call import CompositeCall
 from .custom import CustomComposite
@@ -69,6 +70,17 @@ def _takes_two(call: CompositeCall, operands: int, results: int) -> bool:
     return operands == 2 and results == 1
 
 
+def _shapes_of_unpooled(call: CompositeCall) -> list[PartialShape]:
+    shape, pool = call.inputs[0].shape, _pool(call)
+    assert shape is not None and pool is not None
+    sizes, strides, padding = pool
+    wide = [
+        -1 if n == -1 else n * stride if padding == _PADDINGS[b"SAME"] else max(0, (n - 1) * stride + size)
+        for n, stride, size in zip(shape[1:3], strides, sizes, strict=True)
+    ]
+    return [(shape[0], *wide, shape[3])]
+
+
 MAX_UNPOOLING = CustomComposite(
     "MaxUnpooling2D",
     ((_FLOAT, 4), (_INDEX, 4)),
@@ -76,6 +88,7 @@ MAX_UNPOOLING = CustomComposite(
     _unpool_options,
     _unpool_trial,
     _takes_two,
+    _shapes_of_unpooled,
     casts={1: TensorType.INT32},
 )
 
@@ -89,8 +102,18 @@ def _warp_trial(call: CompositeCall) -> list[np.ndarray]:
     return [random.standard_normal(call.sizes(i)).astype(np.float32) for i in range(2)]
 
 
+def _shapes_of_warped(call: CompositeCall) -> list[PartialShape]:
+    return [call.inputs[0].shape]
+
+
 DENSE_IMAGE_WARP = CustomComposite(
-    "DenseImageWarp", ((_FLOAT, 4), (_FLOAT, 4)), (_FLOAT,), _warp_options, _warp_trial, _takes_two
+    "DenseImageWarp",
+    ((_FLOAT, 4), (_FLOAT, 4)),
+    (_FLOAT,),
+    _warp_options,
+    _warp_trial,
+    _takes_two,
+    _shapes_of_warped,
 )
 
 _WHOLE = ("max_detections", "max_classes_per_detection", "num_classes")
@@ -124,6 +147,12 @@ def _gives_four(call: CompositeCall, operands: int, results: int) -> bool:
     return operands == 3 and results == 4
 
 
+def _shapes_of_detections(call: CompositeCall) -> list[PartialShape]:
+    most, each = call.attributes["max_detections"], call.attributes["max_classes_per_detection"]
+    assert isinstance(most, int) and isinstance(each, int)
+    return [(1, most * each, 4), (1, most * each), (1, most * each), (1,)]
+
+
 DETECTION = CustomComposite(
     "TFLite_Detection_PostProcess",
     ((_FLOAT, 3), (_FLOAT, 3), (_FLOAT, 2)),
@@ -131,5 +160,6 @@ DETECTION = CustomComposite(
     _detection_options,
     _detection_trial,
     _gives_four,
+    _shapes_of_detections,
     is_everywhere=True,
 )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....lite.tensor import TensorType
+from ...lite_graph import PartialShape
 from ..flex import flexbuffer_map
 from .call import CompositeCall
 from .custom import CustomComposite
@@ -41,6 +42,16 @@ def _gives_splits_for_each_axis(call: CompositeCall, operands: int, results: int
     return operands == 1 and results == rank + 1
 
 
+def _shapes_of_words(call: CompositeCall) -> list[PartialShape]:
+    """Values, and splits of as many rows as there are elements along the axes so far."""
+    found: list[PartialShape] = [(-1,)]
+    rows = 1
+    for size in call.inputs[0].shape or ():
+        rows = -1 if -1 in (rows, size) else rows * size
+        found.append((-1,) if rows == -1 else (rows + 1,))
+    return found
+
+
 WHITESPACE_TOKENIZER = CustomComposite(
     "tftext:WhitespaceTokenizer",
     ((_STRING, None),),
@@ -48,6 +59,7 @@ WHITESPACE_TOKENIZER = CustomComposite(
     _no_options,
     _texts,
     _gives_splits_for_each_axis,
+    _shapes_of_words,
 )
 
 
@@ -87,6 +99,15 @@ def _has_as_many_results(call: CompositeCall, operands: int, results: int) -> bo
     return operands == results and (operands == 1 or len(call.inputs[0].shape or ()) == 1)
 
 
+def _shapes_of_ngrams(call: CompositeCall) -> list[PartialShape]:
+    values, *splits = (x.shape for x in call.inputs)
+    if splits or values is None:
+        return [(-1,) if splits else None, *splits]
+    width, last = call.attributes["width"], values[-1]
+    assert isinstance(width, int)
+    return [(*values[:-1], -1 if last == -1 else max(0, last - width + 1))]
+
+
 NGRAMS = CustomComposite(
     "tftext:Ngrams",
     ((_STRING, None), (_INT64, 1)),
@@ -94,6 +115,7 @@ NGRAMS = CustomComposite(
     _ngrams_options,
     _rows,
     _has_as_many_results,
+    _shapes_of_ngrams,
 )
 
 
@@ -128,6 +150,12 @@ def _full_rows(call: CompositeCall) -> list[np.ndarray] | None:
     return [_strings(_WORDS, (count,)), ends]
 
 
+def _shapes_of_projection(call: CompositeCall) -> list[PartialShape]:
+    seeds, [splits] = call.attributes["hash_seed"], call.inputs[1].shape or (-1,)
+    assert isinstance(seeds, tuple)
+    return [(-1 if splits == -1 else splits - 1, len(seeds))]
+
+
 PROJECTION = CustomComposite(
     "tftext:custom:SgnnProjection",
     ((_STRING, 1), (_INT64, 1)),
@@ -135,5 +163,6 @@ PROJECTION = CustomComposite(
     _projection_options,
     _full_rows,
     _takes_two,
+    _shapes_of_projection,
     given=TensorType.FLOAT32,
 )

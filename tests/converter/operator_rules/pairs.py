@@ -124,6 +124,12 @@ PAIRS = [
         "x: 2\ny = SIN(x)\nreturn y",
     ),
     (
+        inverses.remove_cast_back,
+        "x: 2\na: 2 float64 = CAST(x)\nb: 2 = CAST(a)\ny = SIN(b)\nreturn y",
+        "x: 2\ny = SIN(x)\nreturn y",
+    ),
+    (inverses.remove_cast_back, "x: 2\na: 2 int64 = CAST(x)\nb: 2 = CAST(a)\ny = SIN(b)\nreturn y", ""),
+    (
         inverses.remove_logical_not,
         "a: 2\nb: 2\nc: 2 bool = EQUAL(a, b)\ny = LOGICAL_NOT(c)\nreturn y",
         "a: 2\nb: 2\ny: 2 bool = NOT_EQUAL(a, b)\nreturn y",
