@@ -13,7 +13,7 @@ from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.signature import registered
 from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
-from .flex import FUSED_OPS, as_tensorflow_op, refused_for_now, setting_for
+from .flex import as_tensorflow_op, may_be_part, refused_for_now, setting_for
 from .folding import folded
 from .known_sizes import known_results
 from .lowering import Lowering, Rule
@@ -132,9 +132,9 @@ def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool
 def _stand_in(lowering: Lowering, node: Node, failure: Failure) -> Sequence[LiteTensor] | None:
     """An operator that no model may hold, so that the nodes behind it are looked at too; None without one.
 
-    The failure is noted, but for ops that a pass may yet take in.
+    The failure is noted, but for nodes that may yet be taken in.
     """
-    if node.op not in FUSED_OPS:
+    if not may_be_part(lowering, node):
         lowering.program.failures.add(failure)
     if is_structural(node.op):
         return None

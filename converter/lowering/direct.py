@@ -111,7 +111,7 @@ def _response(node: Node) -> TableT:
     return tflite.LocalResponseNormalizationOptionsT(radius=node.integer("depth_radius"), **reals)
 
 
-def _part(x: LiteTensor) -> TensorType:
+def part_type(x: LiteTensor) -> TensorType:
     return _PARTS.get(x.type, x.type)
 
 
@@ -130,7 +130,7 @@ REGISTRATIONS: dict[str, Rule] = {
         keeps_shape=True,
         type=TensorType.INT32,
     ),
-    "ComplexAbs": _rule(BuiltinOperator.COMPLEX_ABS, keeps_shape=True, type=_part),
+    "ComplexAbs": _rule(BuiltinOperator.COMPLEX_ABS, keeps_shape=True, type=part_type),
     "Cumsum": _rule(
         BuiltinOperator.CUMSUM,
         lambda node: tflite.CumsumOptionsT(exclusive=node.flag("exclusive"), reverse=node.flag("reverse")),
@@ -142,7 +142,6 @@ REGISTRATIONS: dict[str, Rule] = {
     ),
     "Gather": _rule(BuiltinOperator.GATHER, lambda node: tflite.GatherOptionsT()),
     "GatherNd": _rule(BuiltinOperator.GATHER_ND, lambda node: tflite.GatherNdOptionsT()),
-    "Imag": _rule(BuiltinOperator.IMAG, keeps_shape=True, type=_part),
     "LRN": _rule(BuiltinOperator.LOCAL_RESPONSE_NORMALIZATION, _response, keeps_shape=True),
     "LogSoftmax": _rule(
         BuiltinOperator.LOG_SOFTMAX, lambda node: tflite.LogSoftmaxOptionsT(), keeps_shape=True
@@ -152,7 +151,6 @@ REGISTRATIONS: dict[str, Rule] = {
     ),
     "MirrorPad": _rule(BuiltinOperator.MIRROR_PAD, _mirror),
     "Range": _range,
-    "Real": _rule(BuiltinOperator.REAL, keeps_shape=True, type=_part),
     "ResizeBilinear": _rule(
         BuiltinOperator.RESIZE_BILINEAR, lambda node: tflite.ResizeBilinearOptionsT(**_corners(node))
     ),

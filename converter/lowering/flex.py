@@ -21,8 +21,9 @@ from .order import changes_state
 
 ALLOWLIST_FILE = Path(__file__).with_name("flex_ops.txt")
 
-# Ops that have no operator of their own, but that passes know as part of one.
-FUSED_OPS = frozenset(("Erf", "Erfc"))
+# Ops that have no operator of their own, but that passes and rules know as part of one.
+_FUSED_OPS = frozenset(("Erf", "Erfc"))
+_FUSED_OF_COMPLEX = frozenset(("Slice", "StridedSlice"))
 
 
 @lru_cache(1)
@@ -45,6 +46,13 @@ def setting_for(lowering: Lowering, op: str) -> str:
     if is_flex_op(lowering, op) and not settings.select:
         return "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops)"
     return "" if settings.custom_ops else "allow_custom_ops (--allow-custom-ops)"
+
+
+def may_be_part(lowering: Lowering, node: Node) -> bool:
+    """Whether the node may yet become part of an operator, though it has none itself."""
+    if node.op in _FUSED_OPS:
+        return True
+    return node.op in _FUSED_OF_COMPLEX and lowering.input(node, 0).type == TensorType.COMPLEX64
 
 
 def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:

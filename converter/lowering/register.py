@@ -49,8 +49,8 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
             "Cumsum",
             "DepthToSpace",
         ),
-        *("Gather", "GatherNd", "Imag", "LRN", "LogSoftmax", "LogicalNot", "MirrorPad", "Range"),
-        *("Real", "ResizeBilinear", "ResizeNearestNeighbor", "SegmentSum", "Softmax"),
+        *("Gather", "GatherNd", "LRN", "LogSoftmax", "LogicalNot", "MirrorPad", "Range"),
+        *("ResizeBilinear", "ResizeNearestNeighbor", "SegmentSum", "Softmax"),
         *("SpaceToBatch", "SpaceToBatchND", "SpaceToDepth", "UnsortedSegmentMax", "UnsortedSegmentMin"),
         *("UnsortedSegmentProd", "UnsortedSegmentSum"),
     ),
@@ -99,6 +99,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "shape": ("BroadcastArgs", "Rank", "Shape", "ShapeN", "Size", "ToBool"),
     "slice": ("Slice", "StridedSlice", "XlaDynamicUpdateSlice"),
     "special": ("Lgamma",),
+    "spectrum": ("Imag", "Real"),
     "split": ("Pack", "Split", "SplitV", "Unpack"),
     "spread_operands": ("Atan2",),
     "tensor_list": (

@@ -22,7 +22,7 @@ from .reshape import reshaped
 _MOST_LENGTH = 1024
 
 
-def _is_power_of_two(length: int) -> bool:
+def is_power_of_two(length: int) -> bool:
     return length > 0 and not length & (length - 1)
 
 
@@ -35,7 +35,7 @@ def rfft(lowering: Lowering, node: Node) -> LiteTensor:
     known = length.known()
     if known is None or known[0] == -1:
         lengths, count = _lengths(lowering, node, length), -1
-    elif not _is_power_of_two(known[0]):
+    elif not is_power_of_two(known[0]):
         return _by_sines(lowering, node, x, known[0])
     else:
         lengths = lowering.integers(lowering.name(node, "/lengths"), [1, known[0]])
@@ -116,7 +116,7 @@ def rfft2d(lowering: Lowering, node: Node) -> LiteTensor:
         raise UnsupportedError("the lengths must be constant")
     known = inputs[1].known() or ()
     for length in known:
-        if length != -1 and not _is_power_of_two(length):
+        if length != -1 and not is_power_of_two(length):
             raise UnsupportedError(f"RFFT2D takes lengths that are powers of two, got {length}")
     shape = lowering.result_shape(node)
     return lowering.operator(node, BuiltinOperator.RFFT2D, inputs, shape, type=TensorType.COMPLEX64)

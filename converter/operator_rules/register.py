@@ -8,6 +8,7 @@ from ..lite_graph import LiteGraph
 from . import (
     activations,
     arithmetic,
+    channel_slices,
     constants,
     control_flow,
     convolution,
@@ -79,6 +80,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     weights.fold_scale_before,
     weights.fold_offset_before,
     convolution.fuse_padding,
+    channel_slices.slice_weights,
     # Reshapes around a product go together, before the one in front goes alone.
     reshape.keep_dimensions,
     reshape.skip_flattening,

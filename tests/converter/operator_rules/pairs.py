@@ -5,6 +5,7 @@ from __future__ import annotations
 from numlite.converter.operator_rules import (
     activations,
     arithmetic,
+    channel_slices,
     constants,
     control_flow,
     inverses,
@@ -119,6 +120,20 @@ PAIRS = [
         "x: 2\nz: 2\ny = SUB(z, x)\nreturn y",
     ),
     (
+        channel_slices.slice_weights,
+        "x: 5x2\nw = [[1, 2], [3, 4], [5, 6]]\nn = [7, 8, 9]\na: 5x3 = FULLY_CONNECTED(x, w, n)\n"
+        "p = int32 [0, 1]\nq = int32 [0, 0]\nr = int32 [1, 1]\n"
+        "y: 5x2 = STRIDED_SLICE(a, p, q, r) {begin_mask=1, end_mask=3}\nreturn y",
+        "x: 5x2\nw = [[3, 4], [5, 6]]\nn = [8, 9]\ny: 5x2 = FULLY_CONNECTED(x, w, n)\nreturn y",
+    ),
+    (
+        channel_slices.slice_weights,
+        "x: 5x2\nw = [[1, 2], [3, 4], [5, 6]]\nn = [7, 8, 9]\na: 5x3 = FULLY_CONNECTED(x, w, n)\n"
+        "p = int32 [1, 1]\nq = int32 [0, 0]\nr = int32 [1, 1]\n"
+        "y: 4x2 = STRIDED_SLICE(a, p, q, r) {end_mask=3}\nreturn y",
+        "",
+    ),
+    (
         inverses.remove_involution,
         "x: 2\na = NEG(x)\nb = NEG(a)\ny = SIN(b)\nreturn y",
         "x: 2\ny = SIN(x)\nreturn y",
@@ -128,7 +143,11 @@ PAIRS = [
         "x: 2\na: 2 float64 = CAST(x)\nb: 2 float32 = CAST(a)\ny = SIN(b)\nreturn y",
         "x: 2\ny = SIN(x)\nreturn y",
     ),
-    (inverses.remove_cast_back, "x: 2\na: 2 int64 = CAST(x)\nb: 2 float32 = CAST(a)\ny = SIN(b)\nreturn y", ""),
+    (
+        inverses.remove_cast_back,
+        "x: 2\na: 2 int64 = CAST(x)\nb: 2 float32 = CAST(a)\ny = SIN(b)\nreturn y",
+        "",
+    ),
     (
         inverses.remove_logical_not,
         "a: 2\nb: 2\nc: 2 bool = EQUAL(a, b)\ny = LOGICAL_NOT(c)\nreturn y",
