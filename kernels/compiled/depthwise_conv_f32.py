@@ -2,12 +2,14 @@
 
 A microkernel computes up to PIXELS neighbouring outputs of a row for all channels, a vector
 of channels at a time. Filters 3 and 5 wide with stride 1 or 2 have their own: they load each
-input once per filter row. The outputs next to the left and right edges use a checked twin,
+input once per filter row. With AVX2, where a vector is half a cache line, those 3 wide take both halves
+together, for fewer outputs. The outputs next to the left and right edges use a checked twin,
 which reads zeros for columns outside the input. Other filters see rows that are padded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,9 @@ from .tile_f32 import clamp_all
 kernels = KernelSources()
 
 LANES = target().vector_bytes // 4
+# Vectors of channels and outputs that filters 3 wide take together: as many sums as registers hold, and each
+# cache line once.
+PARTS, LINE_PIXELS = (2, 4) if LANES == 8 else (1, PIXELS)
 
 
 class _Pixels:
@@ -45,44 +50,53 @@ class _Pixels:
         self.low, self.high = low, high
         self.type = vector(f32, LANES)
 
-    def input(self, row: Value, column: Value) -> Value:
-        """Input of a row (address of its column 0) at a column, or zeros outside."""
+    def place(self, row: Value, column: Value) -> Value:
+        """Where the input of a row (address of its column 0) at a column lies, or zeros outside."""
         e, b = self.e, self.e.builder
         at = b.add(row, b.mul(column, self.in_pixel_bytes))
         if self.checked:
             inside = b.icmp_unsigned("<", column, self.in_width)
             at = b.select(inside, at, self.zeros)
-        return self.loaded(e.pointer(at))
+        return e.pointer(at)
 
-    def loaded(self, place: Value) -> Value:
+    def loaded(self, place: Value, part: int = 0) -> Value:
         if self.one_channel:
             return self.e.load_splat(place, f32, LANES)
-        return self.e.load(place, self.type)
+        return self.e.load(place, self.type, 4 * LANES * part)
 
-    def store(self, acc: list[Value], c: Value) -> None:
+    def store(self, acc: list[Value], c: Value, parts: int = 1) -> None:
+        """Store the outputs of the channels from c on: acc has `parts` vectors for each pixel."""
         e, b = self.e, self.e.builder
         y = e.offset(self.y, b.mul(c, e.const(4)))
         left = b.sub(self.channels, c)
         clamped = clamp_all(e, acc, self.low, self.high)
 
         def store_all(masked: bool) -> None:
-            mask = e.first_lanes(LANES, left) if masked else None
-            for t, value in enumerate(clamped):
+            masks = [e.first_lanes(LANES, self._left_of(left, j)) for j in range(parts)] if masked else []
 
-                def one(t: int = t, value: Value = value) -> None:
-                    at = e.offset(y, b.mul(self.pixel_bytes, e.const(t)))
+            def one(t: int) -> None:
+                at = e.offset(y, b.mul(self.pixel_bytes, e.const(t)))
+                for j, value in enumerate(clamped[t * parts : (t + 1) * parts]):
+                    place = e.offset(at, 4 * LANES * j)
                     if masked:
-                        e.masked_store(value, at, mask)
+                        e.masked_store(value, place, masks[j])
                     else:
-                        e.store(value, at)
+                        e.store(value, place)
 
+            for t in range(len(clamped) // parts):
                 if self.partial and t > 0:
-                    e.branch(b.icmp_signed("<", e.const(t), self.count), one)
+                    e.branch(b.icmp_signed("<", e.const(t), self.count), lambda t=t: one(t))
                 else:
-                    one()
+                    one(t)
 
-        whole = b.icmp_signed(">=", left, e.const(LANES))
+        whole = b.icmp_signed(">=", left, e.const(LANES * parts))
         e.branch(whole, lambda: store_all(False), lambda: store_all(True))
+
+    def _left_of(self, left: Value, part: int) -> Value:
+        """Channels of those left that are in a part's lanes or behind them."""
+        if part == 0:
+            return left
+        return self.e.smax(self.e.builder.sub(left, self.e.const(LANES * part)), self.e.const(0))
 
 
 _ARGUMENTS = [int64] * 12 + [float32] * 2
@@ -90,13 +104,14 @@ _ARGUMENTS = [int64] * 12 + [float32] * 2
 
 def _fixed_width(width: int, stride: int, checked: bool) -> Any:
     """The microkernel of filters `width` wide, dilation 1 along the row."""
+    most, pixels = (PARTS, LINE_PIXELS) if width == 3 else (1, PIXELS)
 
     def emit(e: Emitter, *arguments: Value) -> None:
         b = e.builder
         p = _Pixels(e, checked, arguments)
-        columns = [b.add(p.column, e.const(k)) for k in range((PIXELS - 1) * stride + width)]
+        columns = [b.add(p.column, e.const(k)) for k in range((pixels - 1) * stride + width)]
 
-        def block(c: Value, _: list[Value]) -> list[Value]:
+        def block(c: Value, parts: int) -> None:
             within = b.mul(b.urem(c, e.const(BLOCK_CHANNELS)), e.const(4))
             start = b.add(b.mul(b.udiv(c, e.const(BLOCK_CHANNELS)), p.block_bytes), within)
             w = e.offset(p.w, start)
@@ -105,21 +120,37 @@ def _fixed_width(width: int, stride: int, checked: bool) -> Any:
             def row(ky: Value, acc: list[Value]) -> list[Value]:
                 acc = list(acc)
                 at = e.offset(w, b.mul(ky, e.const(width * 4 * BLOCK_CHANNELS)))
-                weights = [e.load(at, p.type, 4 * BLOCK_CHANNELS * kx) for kx in range(width)]
+                taps = [e.offset(at, 4 * BLOCK_CHANNELS * kx) for kx in range(width)]
+                weights = [[p.loaded(tap, j) for j in range(parts)] for tap in taps]
                 row_start = b.add(x, b.mul(ky, p.row_bytes))
                 for k, column in enumerate(columns):
-                    value = p.input(row_start, column)
+                    place = p.place(row_start, column)
+                    values = [p.loaded(place, j) for j in range(parts)]
                     for kx in range(width):
                         t, rest = divmod(k - kx, stride)
-                        if rest == 0 and 0 <= t < PIXELS:
-                            acc[t] = e.multiply_add(value, weights[kx], acc[t])
+                        if rest == 0 and 0 <= t < pixels:
+                            for j, value in enumerate(values):
+                                i = t * parts + j
+                                acc[i] = e.multiply_add(value, weights[kx][j], acc[i])
                 return acc
 
-            bias = e.load(e.offset(p.bias, start), p.type)
-            p.store(e.loop(p.rows, [bias] * PIXELS, row), c)
-            return []
+            bias = [e.load(e.offset(p.bias, start), p.type, 4 * LANES * j) for j in range(parts)]
+            p.store(e.loop(p.rows, bias * pixels, row), c, parts)
 
-        e.loop(p.channels, [], block, step=LANES)
+        def blocks(parts: int) -> Callable[[Value, list[Value]], list[Value]]:
+            def one(c: Value, _: list[Value]) -> list[Value]:
+                block(c, parts)
+                return []
+
+            return one
+
+        done = e.const(0)
+        if most > 1:
+            # Where one vector is left, it is taken alone.
+            step = most * LANES
+            done = b.and_(b.add(p.channels, e.const(LANES - 1)), e.const(-step))
+            e.loop(done, [], blocks(most), step=step)
+        e.loop(p.channels, [], blocks(1), step=LANES, start=done)
 
     return microkernel(f"depthwise_f32_{width}_{stride}_{checked}", _ARGUMENTS, emit)
 
@@ -184,7 +215,8 @@ def depthwise_f32(a, chunk, chunks):
     row_bytes = a.in_width * (1 if a.kind == ONE_CHANNEL else a.channels) * 4
     step = row_bytes * a.dilation_h
     taps = a.filter_height * a.filter_width
-    reach = (PIXELS - 1) * a.stride_w + (a.filter_width - 1) * a.dilation_w
+    pixels = LINE_PIXELS if a.kind == 31 or a.kind == 32 else PIXELS
+    reach = (pixels - 1) * a.stride_w + (a.filter_width - 1) * a.dilation_w
     for row in range(total * chunk // chunks, total * (chunk + 1) // chunks):
         image = row // a.out_height
         top = (row - image * a.out_height) * a.stride_h - a.pad_top
@@ -194,14 +226,14 @@ def depthwise_f32(a, chunk, chunks):
         x = a.x + (image * a.in_height + top + first * a.dilation_h) * row_bytes
         w = a.w + (1 + first * a.filter_width) * BLOCK_CHANNELS * 4
         y = a.y + row * a.out_width * a.channels * 4
-        for tile in range(0, a.out_width, PIXELS):
+        for tile in range(0, a.out_width, pixels):
             # The last tile is moved back over outputs that are computed already.
-            ox = min(tile, max(0, a.out_width - PIXELS))
+            ox = min(tile, max(0, a.out_width - pixels))
             at = ox * a.stride_w - a.pad_left
             n = a.out_width - ox
             o = y + ox * a.channels * 4
             c, z, width, lo, hi = a.channels, a.zeros, a.in_width, a.low, a.high
-            inside = at >= 0 and at + reach < width and n >= PIXELS
+            inside = at >= 0 and at + reach < width and n >= pixels
             if a.kind == 31:
                 if inside:
                     _3_1(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)

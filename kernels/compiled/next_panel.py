@@ -40,7 +40,7 @@ class NextPanel:
         Nothing in lower tiles, and where it was not measured.
         """
         e, b = self._e, self._e.builder
-        if height != self._height or not target().avx512:
+        if height != self._height or not target().avx2:
             return lambda k: None
         done = b.mul(b.sdiv(row, e.const(height)), self._steps)
         begin = done if start is None else b.add(done, start)

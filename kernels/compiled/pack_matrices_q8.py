@@ -15,9 +15,12 @@ from .tile_transpose import turned
 
 kernels = KernelSources()
 
-_ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, PANEL_COLUMNS // 2)
+_HALF_COLUMNS = 16
+_HALVES = range(PANEL_COLUMNS // _HALF_COLUMNS)
+_ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, _HALF_COLUMNS)
 # Which channel each column of a wide panel holds, and where each channel is.
 _ORDER = column_order(PANEL_COLUMNS)
+_ORDERS = [_ORDER[h * _HALF_COLUMNS :][:_HALF_COLUMNS] for h in _HALVES]
 PLACES = np.argsort(_ORDER)
 
 
@@ -25,18 +28,18 @@ def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Valu
     """Four rows of a wide panel's channels at a time; the channels' sums go to `sums`."""
     b = e.builder
     source, to = e.pointer(w), e.pointer(panel)
-    words = [[lane + 32 * k for lane in _ORDER[h * 16 : h * 16 + 16] for k in range(2)] for h in range(2)]
+    words = [[lane + PANEL_COLUMNS * k for lane in order for k in range(2)] for order in _ORDERS]
 
     def body(step: Value, acc: list[Value]) -> list[Value]:
         first = b.mul(step, b.mul(row_bytes, e.const(4)))
         rows = [e.load(source, _ROW, b.add(first, b.mul(row_bytes, e.const(k)))) for k in range(4)]
         at = b.mul(step, e.const(PANEL_COLUMNS * 4))
-        for h in range(2):
+        for h in _HALVES:
             low, high = (e.shuffle(rows[k], rows[k + 1], words[h]) for k in (0, 2))
             mixed = [lane for k in range(16) for lane in (2 * k, 2 * k + 1, 32 + 2 * k, 33 + 2 * k)]
             e.store(e.shuffle(low, high, mixed), e.offset(to, at), h * 64)
         totals = []
-        for h in range(2):
+        for h in _HALVES:
             total = acc[h]
             for row in rows:
                 part = e.shuffle(row, row, list(range(h * 16, h * 16 + 16)))
@@ -44,9 +47,9 @@ def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Valu
             totals.append(total)
         return totals
 
-    totals = e.loop(steps, [e.const(0, _HALF), e.const(0, _HALF)], body)
-    for h in range(2):
-        e.store(e.shuffle(totals[0], totals[1], _ORDER[h * 16 : h * 16 + 16]), e.pointer(sums), h * 64)
+    totals = e.loop(steps, [e.const(0, _HALF) for _ in _HALVES], body)
+    for h in _HALVES:
+        e.store(e.shuffle(totals[0], totals[-1], _ORDERS[h]), e.pointer(sums), h * 64)
 
 
 _pack_rows = microkernel("pack_rows_q8", [types.int64] * 5, _emit_rows)
@@ -61,15 +64,16 @@ def _emit_columns(e: Emitter, w: Value, column_bytes: Value, panel: Value, fours
     def body(four: Value, acc: list[Value]) -> list[Value]:
         at, out = b.mul(four, e.const(16)), e.offset(to, b.mul(four, e.const(PANEL_COLUMNS * 16)))
         totals = list(acc)
-        for h in range(2):
-            loaded = [e.load(place, vector(i32, 4), at) for place in places[h * 16 : h * 16 + 16]]
+        for h in _HALVES:
+            of_half = places[h * _HALF_COLUMNS :][:_HALF_COLUMNS]
+            loaded = [e.load(place, vector(i32, 4), at) for place in of_half]
             for step, words in enumerate(turned(e, [joined(e, loaded[k::4]) for k in range(4)], 4)):
                 e.store(words, out, step * PANEL_COLUMNS * 4 + h * 64)
                 totals[h] = b.add(totals[h], _sums_of_words(e, words))
         return totals
 
-    totals = e.loop(fours, [e.const(0, _HALF), e.const(0, _HALF)], body)
-    for h in range(2):
+    totals = e.loop(fours, [e.const(0, _HALF) for _ in _HALVES], body)
+    for h in _HALVES:
         e.store(totals[h], e.pointer(sums), h * 64)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import int64
 
-from ..contraction.blocks import NARROW_COLUMNS
+from ..contraction.blocks import PANEL_COLUMNS
 from .dot_q8 import Dot, Tiling, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.simd import Emitter, Value, i32, i64, microkernel
@@ -41,7 +41,7 @@ def sweep(
 
 def _high(tiling: Tiling) -> int:
     """The height of tiles that bring the next panel near, 0 where no panel comes after."""
-    return tiling.heights[0] if tiling.width > NARROW_COLUMNS else 0
+    return tiling.heights[0] if tiling.width == PANEL_COLUMNS else 0
 
 
 def _times(e: Emitter, value: Value, factor: int) -> Value:

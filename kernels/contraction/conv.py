@@ -9,6 +9,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor
+from ..compiled.language.target import target
 from ..requantize import quantization_of
 from . import packed_f32, packed_q8, plain
 from .blocks import PAD_IMAGE_Q8
@@ -54,9 +55,21 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
     if winograd_f32.applies(n):
         return winograd_f32.calls(n)
     calls, packed = packed_f32.packed_weights(n, g.groups, g.taps * g.filter_depth)
+    x = n.x
+    if _reads_rows(g) and _pays_for_rows_of_floats():
+        x, g, padding = _rows_as_taps(n, 0, 4)
+        calls += padding
     image, step = g.in_height * g.in_width * g.in_depth, g.in_depth * g.stride_h * g.stride_w
-    table, columns = window_table(g), g.out_depth // g.groups
-    return [*calls, packed_f32.indirect_call(n, n.y, packed, table, image, g.groups, columns, step)]
+    table, columns, depth = window_table(g), g.out_depth // g.groups, g.filter_depth
+    return [
+        *calls,
+        packed_f32.indirect_call(n, n.y, packed, table, image, g.groups, columns, step, x, depth),
+    ]
+
+
+def _pays_for_rows_of_floats() -> bool:
+    """Where few registers make tiles low, a tap of few channels takes longer to find than to multiply."""
+    return target().avx2 and not target().avx512
 
 
 def _is_one_row(g: ConvGeometry) -> bool:
@@ -101,12 +114,8 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     if g.is_matrix_product:
         return packed_q8.product_calls(n, f, packed)
     x, calls = n.x, []
-    if by_rows and _needs_padding(g):
-        x, g, padding = _padded(n, f)
-        calls.append(padding)
     if by_rows:
-        # Each row of the filter is one tap.
-        g = g._replace(filter_width=1, filter_depth=g.filter_width * g.in_depth)
+        x, g, calls = _rows_as_taps(n, f.x_zero_point & 0xFF, 1)
     return [*calls, packed_q8.indirect_call(n, f, packed, _windows(g), x, n.y)]
 
 
@@ -134,17 +143,27 @@ def _needs_padding(g: ConvGeometry) -> bool:
     return g.pad_top > 0 or g.pad_left > 0 or height > g.in_height or width > g.in_width
 
 
-def _padded(n: FilterNode, f: QuantizedSums) -> tuple[Tensor, ConvGeometry, KernelCall]:
-    """Scratch with the images in their padding, the geometry on it, and the call that fills it."""
+def _rows_as_taps(n: FilterNode, zero: int, item_bytes: int) -> tuple[Tensor, ConvGeometry, list[KernelCall]]:
+    """Images and geometry with each row of the filter as one tap, and what pads them, where they need it."""
+    x, g, calls = n.x, n.geometry, []
+    if _needs_padding(g):
+        x, g, padding = _padded(n, zero, item_bytes)
+        calls.append(padding)
+    return x, g._replace(filter_width=1, filter_depth=g.filter_width * g.in_depth), calls
+
+
+def _padded(n: FilterNode, zero: int, item_bytes: int) -> tuple[Tensor, ConvGeometry, KernelCall]:
+    """Scratch with the images in padding of a byte, the geometry on it, and the call that fills it."""
     g = n.geometry
     height, width = _extents(g)
     height, width = max(height, g.pad_top + g.in_height), max(width, g.pad_left + g.in_width)
     args = np.zeros(1, PAD_IMAGE_Q8)
-    args["value"] = pattern(f.x_zero_point & 0xFF)
+    pixel_bytes = g.in_depth * item_bytes
+    args["value"] = pattern(zero)
     args["images"], args["height"] = g.batch, g.in_height
-    args["row_bytes"], args["left_bytes"] = g.in_width * g.in_depth, g.pad_left * g.in_depth
-    args["top"], args["padded_height"], args["padded_row_bytes"] = g.pad_top, height, width * g.in_depth
-    nbytes = g.batch * height * width * g.in_depth
+    args["row_bytes"], args["left_bytes"] = g.in_width * pixel_bytes, g.pad_left * pixel_bytes
+    args["top"], args["padded_height"], args["padded_row_bytes"] = g.pad_top, height, width * pixel_bytes
+    nbytes = g.batch * height * width * pixel_bytes
     scratch = n.scratch(nbytes)
     chunks = n.chunks(nbytes / _PADDED_BYTES_PER_NS)
     call = KernelCall("pad_image_q8", "pad_image_q8", args, {"x": n.x, "padded": scratch}, chunks)

@@ -132,14 +132,17 @@ def indirect_call(
     groups: int,
     columns: int,
     step: int,
+    x: Tensor | None = None,
+    depth: int | None = None,
 ) -> KernelCall:
     """The call of a convolution of the node's input, the packed weights of each tap by what the table has.
 
     table is int32 [pixels, taps], of elements in images of image_size; step is by how many elements of an
-    image an output pixel moves on, about.
+    image an output pixel moves on, about. x and depth are given where images are not the node's own input,
+    or taps not its pixels.
     """
     batch, taps = n.x.shape[0], table.shape[1]
-    depth = n.x.shape[-1] // groups
+    depth = n.x.shape[-1] // groups if depth is None else depth
     pixels = batch * len(table)
     zeros = aligned_zeros(depth)
     args = np.zeros(1, INDIRECT_F32)
@@ -151,4 +154,5 @@ def indirect_call(
     args["low"], args["high"] = n.float_range
     work_ns = pixels * taps * depth * groups * columns * _WINDOW_NS
     chunks = cut(n.context, args, work_ns, pixels, columns)
-    return with_weights("conv_f32", "indirect_f32", args, {"x": n.x, "y": y}, packed, chunks, (table, zeros))
+    tensors = {"x": n.x if x is None else x, "y": y}
+    return with_weights("conv_f32", "indirect_f32", args, tensors, packed, chunks, (table, zeros))

@@ -59,6 +59,11 @@ def opaque(e: Emitter, value: Value) -> Value:
     return e.builder.call(ir.InlineAsm(kind, "", f"={place},0"), [value])
 
 
+def _ones(e: Emitter, type_: Any) -> Value:
+    """Ones that LLVM does not know, in one register: made beside each use, they are copied for each."""
+    return e.kept(("ones", str(type_)), lambda: opaque(e, e.const(1, type_)))
+
+
 # --- sums of products of bytes
 
 
@@ -99,7 +104,7 @@ def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, x, e.const(0, i1))
     signed = e.call("llvm.x86.avx2.psign.b", bytes_, w, x)
     pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
-    return e.builder.add(acc, pair_products(e, pairs, opaque(e, e.const(1, words))))
+    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
 
 
 def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -201,8 +206,8 @@ def add_bytes(e: Emitter, acc: Value, x: Value) -> Value:
     if _is_arm():
         return _add_pairs_neon(e, acc, e.call("llvm.aarch64.neon.saddlp.v8i16.v16i8", words, x))
     if target().traits.signed_x:
-        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, opaque(e, ones), x)
-        return e.builder.add(acc, pair_products(e, pairs, opaque(e, e.const(1, words))))
+        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, _ones(e, x.type), x)
+        return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
     return _pmaddwd(e, acc, x, ones)
 
 

@@ -39,6 +39,7 @@ class Emitter:
     def __init__(self, builder: Any) -> None:
         self.builder = builder
         self.module = builder.module
+        self._kept: dict[Any, Value] = {}
 
     # --- functions and constants
     def declare(self, name: str, result: Any, arguments: Sequence[Any]) -> Value:
@@ -51,6 +52,13 @@ class Emitter:
 
     def const(self, value: Any, type_: Any = i64) -> Value:
         return constant(type_, value)
+
+    def kept(self, key: Any, make: Callable[[], Value]) -> Value:
+        """make(), emitted once where the function begins: what it gives serves all of the function."""
+        if key not in self._kept:
+            with self.builder.goto_entry_block():
+                self._kept[key] = make()
+        return self._kept[key]
 
     # --- memory
     def pointer(self, address: Value) -> Value:
