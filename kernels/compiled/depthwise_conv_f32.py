@@ -10,6 +10,7 @@ which reads zeros for columns outside the input. Other filters see rows that are
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class _Pixels:
 
             for t in range(len(clamped) // parts):
                 if self.partial and t > 0:
-                    e.branch(b.icmp_signed("<", e.const(t), self.count), lambda t=t: one(t))
+                    e.branch(b.icmp_signed("<", e.const(t), self.count), partial(one, t))
                 else:
                     one(t)
 
@@ -102,14 +103,21 @@ class _Pixels:
 _ARGUMENTS = [int64] * 12 + [float32] * 2
 
 
-def _fixed_width(width: int, stride: int, checked: bool) -> Any:
-    """The microkernel of filters `width` wide, dilation 1 along the row."""
+def _fixed_width(width: int, stride: int, checked: bool, left: bool = False, right: bool = False) -> Any:
+    """The microkernel of filters `width` wide, dilation 1 along the row.
+
+    Left and right: all outputs are there, and of what they see nothing is outside but the first or the
+    last column.
+    """
     most, pixels = (PARTS, LINE_PIXELS) if width == 3 else (1, PIXELS)
 
     def emit(e: Emitter, *arguments: Value) -> None:
         b = e.builder
         p = _Pixels(e, checked, arguments)
         columns = [b.add(p.column, e.const(k)) for k in range((pixels - 1) * stride + width)]
+        outside = {0} if left else set()
+        outside |= {len(columns) - 1} if right else set()
+        following = [b.add(columns[-1], e.const(1 + k)) for k in range(pixels * stride if most > 1 else 0)]
 
         def block(c: Value, parts: int) -> None:
             within = b.mul(b.urem(c, e.const(BLOCK_CHANNELS)), e.const(4))
@@ -123,9 +131,13 @@ def _fixed_width(width: int, stride: int, checked: bool) -> Any:
                 taps = [e.offset(at, 4 * BLOCK_CHANNELS * kx) for kx in range(width)]
                 weights = [[p.loaded(tap, j) for j in range(parts)] for tap in taps]
                 row_start = b.add(x, b.mul(ky, p.row_bytes))
+                for column in following:
+                    e.prefetch(p.place(row_start, column))
                 for k, column in enumerate(columns):
                     place = p.place(row_start, column)
                     values = [p.loaded(place, j) for j in range(parts)]
+                    if k in outside:
+                        values = [e.const(0.0, p.type)] * parts
                     for kx in range(width):
                         t, rest = divmod(k - kx, stride)
                         if rest == 0 and 0 <= t < pixels:
@@ -152,7 +164,8 @@ def _fixed_width(width: int, stride: int, checked: bool) -> Any:
             e.loop(done, [], blocks(most), step=step)
         e.loop(p.channels, [], blocks(1), step=LANES, start=done)
 
-    return microkernel(f"depthwise_f32_{width}_{stride}_{checked}", _ARGUMENTS, emit)
+    name = f"depthwise_f32_{width}_{stride}_{checked}_{left}_{right}"
+    return microkernel(name, _ARGUMENTS, emit)
 
 
 def _any_width(one_channel: bool, whole: bool) -> Any:
@@ -201,6 +214,21 @@ def _any_width(one_channel: bool, whole: bool) -> Any:
     return microkernel(f"depthwise_f32_any_{one_channel}_{whole}", [int64] * 15 + [float32] * 2, emit)
 
 
+# Edges of a row of width 3 have kernels of their own where tiles are narrow, and edges many.
+EDGES = PARTS > 1
+
+
+def _edges(stride: int) -> tuple[Any, Any, Any]:
+    """The microkernels of the left edge, of the right one, and of both."""
+    if not EDGES:
+        return (_fixed_width(3, stride, True),) * 3
+    return tuple(
+        _fixed_width(3, stride, False, *sides) for sides in ((True, False), (False, True), (True, True))
+    )
+
+
+_3_1_left, _3_1_right, _3_1_both = _edges(1)
+_3_2_left, _3_2_right, _3_2_both = _edges(2)
 _3_1, _3_1_checked = _fixed_width(3, 1, False), _fixed_width(3, 1, True)
 _3_2, _3_2_checked = _fixed_width(3, 2, False), _fixed_width(3, 2, True)
 _5_1, _5_1_checked = _fixed_width(5, 1, False), _fixed_width(5, 1, True)
@@ -234,14 +262,28 @@ def depthwise_f32(a, chunk, chunks):
             o = y + ox * a.channels * 4
             c, z, width, lo, hi = a.channels, a.zeros, a.in_width, a.low, a.high
             inside = at >= 0 and at + reach < width and n >= pixels
+            edge = EDGES and at >= -1 and at + reach <= width and n >= pixels
+            left, right = at < 0, at + reach == width
             if a.kind == 31:
                 if inside:
                     _3_1(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge and left and right:
+                    _3_1_both(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge and left:
+                    _3_1_left(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge:
+                    _3_1_right(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _3_1_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
             elif a.kind == 32:
                 if inside:
                     _3_2(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge and left and right:
+                    _3_2_both(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge and left:
+                    _3_2_left(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+                elif edge:
+                    _3_2_right(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _3_2_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
             elif a.kind == 51:

@@ -72,7 +72,7 @@ def _emit_quantize(e: Emitter, x: Value, count: Value, q: Value, scale: Value, z
     e.masked_store(quantized(rest), e.offset(q, whole), mask)
 
 
-_range = microkernel("row_range", [int64] * 3, _emit_range)
+row_range = microkernel("row_range", [int64] * 3, _emit_range)
 _quantize = microkernel("quantize_row", [int64, int64, int64, float32, int64], _emit_quantize)
 
 
@@ -81,7 +81,7 @@ def quantize_rows(a, chunk, chunks):
     for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
         x = a.x + row * a.depth * 4
         place = a.quantization + row * 8
-        _range(x, a.depth, place)
+        row_range(x, a.depth, place)
         ends = carray(float32_pointer(place), 2)
         low, high = ends[0], ends[1]
         scale = np.float32(1)

@@ -3,17 +3,60 @@
 import math
 
 import numpy as np
-from numba import carray, njit
+from numba import carray, float32, int64, njit
 
 from ..contraction.blocks import QUANTIZE_ROWS, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, record_pointer, uint8_pointer
+from .language.simd import Emitter, Value, f32, i1, i8, i32, microkernel, vector
+from .quantize_rows import row_range
 from .run_copy import fill_run
 
 kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 EVERY_BYTE = 0x0101010101010101
+_LANES = 16
+_FLOATS, _INTS = vector(f32, _LANES), vector(i32, _LANES)
+# Products of this size and below are whole numbers and halves that float32 holds, and rounding them is exact.
+FARTHEST = np.float32(1 << 20)
+
+
+def _emit_quantize(
+    e: Emitter, x: Value, count: Value, q: Value, factor: Value, zero_point: Value, lowest: Value
+) -> Value:
+    """q = x * factor, rounded half away from zero, plus zero_point, within lowest..127, plus 128.
+
+    For whole vectors of x. Products must be no farther than FARTHEST; gives 0 where x has a NaN, else 1.
+    """
+    b = e.builder
+    x, q = e.pointer(x), e.pointer(q)
+    factors = e.splat(factor, _LANES)
+    zero_points, lows = (e.splat(b.trunc(v, i32), _LANES) for v in (zero_point, lowest))
+    signs, halves = e.const(-(1 << 31), _INTS), e.const(0.5, _FLOATS)
+
+    def body(k: Value, acc: list[Value]) -> list[Value]:
+        values = e.load(e.offset(x, b.mul(k, e.const(4))), _FLOATS)
+        product = b.fmul(values, factors)
+        whole = b.fptosi(product, _INTS)
+        rest = b.fsub(product, b.sitofp(whole, _FLOATS))
+        # 1 or -1, as the product's sign says.
+        one = b.or_(b.ashr(b.and_(b.bitcast(product, _INTS), signs), e.const(31, _INTS)), e.const(1, _INTS))
+        is_far = b.fcmp_ordered(">=", e.call("llvm.fabs.v16f32", _FLOATS, rest), halves)
+        rounded = b.add(whole, b.select(is_far, one, e.const(0, _INTS)))
+        clamped = e.smin(e.smax(b.add(rounded, zero_points), lows), e.const(127, _INTS))
+        stored = b.trunc(b.add(clamped, e.const(128, _INTS)), vector(i8, _LANES))
+        e.store(stored, e.offset(q, k))
+        return [b.and_(acc[0], b.fcmp_ordered("==", values, values))]
+
+    (numbers,) = e.loop(count, [e.const(1, vector(i1, _LANES))], body, step=_LANES)
+    all_numbers = e.call("llvm.vector.reduce.and.v16i1", i1, numbers)
+    return b.zext(all_numbers, e.const(0).type)
+
+
+_quantize = microkernel(
+    "quantize_row_away", [int64, int64, int64, float32, int64, int64], _emit_quantize, result=int64
+)
 
 
 @njit(error_model="numpy")
@@ -38,9 +81,10 @@ def quantize_rows_reference(a, chunk, chunks):
     for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
         x = carray(float32_pointer(a.x + row * depth * 4), depth)
         q = carray(uint8_pointer(a.q + row * a.stride), depth)
-        low, high = np.float32(0), np.float32(0)
-        for k in range(depth):
-            low, high = min(low, x[k]), max(high, x[k])
+        place = a.quantization + row * 8
+        row_range(a.x + row * depth * 4, depth, place)
+        ends = carray(float32_pointer(place), 2)
+        low, high = ends[0], ends[1]
         scale, factor, zero_point, lowest = np.float32(1), np.float32(0), np.float32(0), -128.0
         if a.symmetric != 0:
             greatest = max(-low, high)
@@ -53,10 +97,16 @@ def quantize_rows_reference(a, chunk, chunks):
             scale = np.float32(step)
             zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), step))
             factor = np.float32(1) / scale
-        for k in range(depth):
+        done = 0
+        if max(-low, high) * factor <= FARTHEST:
+            whole = depth // 16 * 16
+            point = np.int64(zero_point)
+            if _quantize(a.x + row * depth * 4, whole, a.q + row * a.stride, factor, point, np.int64(lowest)):
+                done = whole
+        for k in range(done, depth):
             value = round_half_away(x[k] * factor) + np.float64(zero_point)
             q[k] = np.uint8(np.int64(min(max(value, lowest), 127.0)) + 128)
-        quantization = carray(_quantization_at(a.quantization + row * 8), 1)[0]
+        quantization = carray(_quantization_at(place), 1)[0]
         quantization.zero_point = np.int32(zero_point) + np.int32(128)
         quantization.scale = scale
         if a.padding != 0:

@@ -113,7 +113,8 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
         return None
     if g.is_matrix_product:
         return packed_q8.product_calls(n, f, packed)
-    x, calls = n.x, []
+    x = n.x
+    calls: list[KernelCall] = []
     if by_rows:
         x, g, calls = _rows_as_taps(n, f.x_zero_point & 0xFF, 1)
     return [*calls, packed_q8.indirect_call(n, f, packed, _windows(g), x, n.y)]
