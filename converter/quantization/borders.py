@@ -134,7 +134,7 @@ def _carried(
     """What goes between subgraphs: of each set of tensors that are one value, the type of its ends, else the
     widest that touches one."""
     found: dict[Site, Integers] = {}
-    for members in _joined(called_ties(graph)):
+    for members in joined(called_ties(graph)):
         chosen = {ends[site] for site in members if site in ends}
         if len(chosen) > 1:
             names = ", ".join(repr(graph.name(site)) for site in members if site in ends)
@@ -148,7 +148,7 @@ def _carried(
     return found
 
 
-def _joined(ties: Iterable[tuple[Site, Site]]) -> list[list[Site]]:
+def joined(ties: Iterable[tuple[Site, Site]]) -> list[list[Site]]:
     """The sets that pairs make."""
     sets: dict[Site, list[Site]] = {}
     for a, b in ties:

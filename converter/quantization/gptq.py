@@ -24,35 +24,30 @@ def gptq(
     together in them is believed, 0 for nothing.
     """
     order = np.argsort(-np.diagonal(hessian), kind="stable")
-    factor = _inverse_factor(_shrunk(hessian, trust)[np.ix_(order, order)])
-    left = rows[:, order].astype(np.float64)
-    steps = np.repeat(scales.astype(np.float64), rows.shape[1] // scales.shape[1], axis=1)[:, order]
-    found = np.empty(rows.shape, np.int8)
-    for first in range(0, rows.shape[1], _COLUMNS):
-        these = slice(first, min(first + _COLUMNS, rows.shape[1]))
-        errors = _round_columns(left, steps, integers, factor, found, these)
-        left[:, these.stop :] -= errors @ factor[these, these.stop :]
+    factor = _inverse_factor(_shrunk(hessian.astype(np.float64, copy=False), trust)[np.ix_(order, order)])
+    # One row a column of weights, as one after the other is rounded.
+    left = np.ascontiguousarray(rows.T[order], np.float64)
+    steps = np.repeat(scales.astype(np.float64).T, rows.shape[1] // scales.shape[1], axis=0)[order]
+    found = np.empty(left.shape, np.int8)
+    for first in range(0, len(left), _COLUMNS):
+        these = slice(first, min(first + _COLUMNS, len(left)))
+        errors = _round_columns(left[these], steps[these], integers, factor[these, these], found[these])
+        left[these.stop :] -= factor[these, these.stop :].T @ errors
     result = np.empty_like(found)
-    result[:, order] = found
-    return result
+    result[order] = found
+    return np.ascontiguousarray(result.T)
 
 
 def _round_columns(
-    left: np.ndarray,
-    steps: np.ndarray,
-    integers: Integers,
-    factor: np.ndarray,
-    found: np.ndarray,
-    these: slice,
+    left: np.ndarray, steps: np.ndarray, integers: Integers, factor: np.ndarray, found: np.ndarray
 ) -> np.ndarray:
-    """Round some columns, each with what the ones before it left; the errors [rows, columns]."""
-    errors = np.empty((len(left), these.stop - these.start))
-    for place, column in enumerate(range(these.start, these.stop)):
-        q = np.clip(np.rint(left[:, column] / steps[:, column]), integers.low, integers.high)
-        found[:, column] = q
-        errors[:, place] = (left[:, column] - q * steps[:, column]) / factor[column, column]
-        rest = slice(column + 1, these.stop)
-        left[:, rest] -= errors[:, place, None] * factor[column, rest]
+    """Round some columns, each with what the ones before it left; the errors [columns, rows]."""
+    errors = np.empty_like(left)
+    for place, (own, step) in enumerate(zip(left, steps, strict=True)):
+        q = np.clip(np.rint(own / step), integers.low, integers.high)
+        found[place] = q
+        np.divide(own - q * step, factor[place, place], out=errors[place])
+        left[place + 1 :] -= factor[place, place + 1 :, None] * errors[place]
     return errors
 
 

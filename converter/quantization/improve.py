@@ -7,9 +7,9 @@ learnt from the others. Where that is no better than nothing, nothing is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,14 +23,14 @@ from .channel_ranges import ChannelObserver
 from .equalize import ChannelRanges, channel_growth
 from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
-from .hessians import Hessians, hessian_watchers
+from .hessians import HessianSums
 from .histogram import Histogram
 from .histogram_ranges import kept_ends
 from .measured_ends import Values, closeness, end_values, measured_ends, shift
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
 
-_MENDING = frozenset({"equalize", "clip", "round", "bias"})
+_MENDING = frozenset({"lengths", "equalize", "clip", "round", "bias"})
 # Of `numlite quantize --improve`: what each of them may do.
 IMPROVEMENTS = {
     "none": frozenset[str](),
@@ -69,34 +69,45 @@ def chosen_improvements(improve: str | None, ranges: Calibration) -> frozenset[s
     return IMPROVEMENTS[improve]
 
 
+class Limits(NamedTuple):
+    """Which tensors keep their whole ranges, and which are of normalizations that may be L2_NORMALIZATION."""
+
+    whole: Collection[Site] = ()
+    lengths: Collection[Site] = ()
+
+
+NO_LIMITS = Limits()
+
+
 def improved(
-    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], whole: Container[Site] = ()
+    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits = NO_LIMITS
 ) -> Mending:
-    """The mending of a float model, in which those tensors keep their whole ranges; PLAIN where nothing
-    is gained, or an integer model fails on samples."""
+    """The mending of a float model; PLAIN where nothing is gained, or an integer model fails on samples."""
     if not what & _MENDING:
         return PLAIN
     try:
         with single_threaded_blas():
-            return _improved(model, make, ranges, what, whole)
+            return _improved(model, make, ranges, what, limits)
     except InvokeError:
         return PLAIN
 
 
 def _improved(
-    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], whole: Container[Site]
+    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits
 ) -> Mending:
     trials = _Trials(model, make, list(ranges.samples))
     if not trials.ends:
         return PLAIN
     mended = PLAIN
+    if "lengths" in what and limits.lengths:
+        mended = trials.measured([PLAIN, Mending(frozenset(limits.lengths))])
     if "equalize" in what and ranges.kind == "minmax":
-        mended = trials.equalized(ranges.channels)
+        mended = trials.equalized(mended, ranges.channels)
     if "clip" in what and ranges.kind == "minmax":
-        mended = trials.clipped(mended, [site for site in ranges if site not in whole])
+        mended = trials.clipped(mended, [site for site in ranges if site not in limits.whole])
     if what & {"round", "bias"}:
-        mended = trials.learnt(mended, what)
-    return trials.refitted(trials.best([PLAIN, mended], _LEAST_GAIN))
+        mended = trials.rounded(mended, what)
+    return trials.shifted(mended, "bias" in what)
 
 
 class _Trials:
@@ -111,42 +122,46 @@ class _Trials:
         self.ends = measured_ends(graph)
         self._names = [(end.site.graph, graph.name(end.site)) for end in self.ends]
         self._real = end_values(model, self._names, self._samples)
+        self._mendable = frozenset(place for place, end in enumerate(self.ends) if end.filter is not None)
         self._found: list[tuple[Mending, Values]] = []
 
-    def equalized(self, channels: ChannelRanges) -> Mending:
-        """The share of equalization whose error varies least; its mean is mended later."""
+    def equalized(self, mending: Mending, channels: ChannelRanges) -> Mending:
+        """With the share of equalization whose error varies least; its mean is mended later."""
         if not channels:
-            return PLAIN
+            return mending
         some = ChannelObserver(channels)
         calibrate(float_interpreter(self._model), self._of(self._learnt), channels, channels=some)
         growth = channel_growth(some.ranges, channels)
-        tried = [PLAIN, *(Mending(share, channels, growth) for share in SHARES)]
-        return self.best(tried, _LEAST_STEP, with_lack=True)
+        shared = (replace(mending, share=share, channels=channels, growth=growth) for share in SHARES)
+        return self.measured([mending, *shared])
 
     def clipped(self, mending: Mending, sites: Sequence[Site]) -> Mending:
         """With the ranges of the tensors by which the error varies least."""
         if not sites:
             return mending
-        histograms = {site: Histogram() for site in sites}
-        watchers: dict[Site, list[Any]] = {site: [each.see] for site, each in histograms.items()}
-        self._watch(self._edited(mending), watchers, self._of(self._learnt))
+        model, moved = self._edited(mending)
+        histograms = {site: Histogram() for site in sites if site in moved}
+        watchers: dict[Site, list[Any]] = {moved[site]: [each.see] for site, each in histograms.items()}
+        self._watch(model, watchers, self._of(self._learnt))
         tried = [mending, *(replace(mending, kept=kept_ends(histograms, beyond)) for beyond in _BEYOND)]
-        return self.best(tried, _LEAST_STEP, with_lack=True)
+        return self.measured(tried)
 
     def _of(self, numbers: Sequence[int]) -> list[Sample]:
         return [self._samples[i] for i in numbers]
 
-    def learnt(self, mending: Mending, what: frozenset[str]) -> Mending:
-        """With what the samples that do not judge say of weights and biases."""
-        made = replace(mending, knowledge=self._knowledge(mending, what))
-        return replace(made, shifts=self._shifts(made)) if "bias" in what else made
+    def rounded(self, mending: Mending, what: frozenset[str]) -> Mending:
+        """With what samples say of weights and biases, unless that makes it worse."""
+        known = replace(mending, knowledge=self.knowledge(mending, what))
+        loss = self._closeness(mending, self._mendable) - self._closeness(known, self._mendable)
+        return known if loss < _LEAST_GAIN else mending
 
-    def refitted(self, mending: Mending) -> Mending:
-        """With shifts learnt from all samples."""
-        if not mending.shifts:
-            return mending
+    def shifted(self, mending: Mending, with_shifts: bool) -> Mending:
+        """The mending, perhaps with shifts that all samples teach; PLAIN where it gains too little."""
+        found = self._closeness(mending, self._mendable if with_shifts else frozenset())
+        if found <= self._closeness(PLAIN) + _LEAST_GAIN:
+            return PLAIN
         self._learnt = list(range(len(self._samples)))
-        return replace(mending, shifts=self._shifts(replace(mending, shifts={})))
+        return replace(mending, shifts=self._shifts(mending)) if with_shifts else mending
 
     def _shifts(self, mending: Mending) -> dict[Site, np.ndarray]:
         """Of last filters: what results lack."""
@@ -157,20 +172,23 @@ class _Trials:
                 shifts[end.filter] = lack
         return shifts
 
-    def best(self, tried: Sequence[Mending], gain: float = 0.0, with_lack: bool = False) -> Mending:
-        """The mending that the judges find nearest; it must be so by gain (dB) beside those before it."""
-        chosen, most = tried[0], self._closeness(tried[0], with_lack)
+    def measured(self, tried: Sequence[Mending]) -> Mending:
+        """The mending that the judges find nearest, when what results lack on average is made good for; it
+        must be so by a step beside those before it."""
+        every = frozenset(range(len(self.ends)))
+        chosen, most = tried[0], self._closeness(tried[0], every)
         for mending in tried[1:]:
-            found = self._closeness(mending, with_lack)
-            if found > most + gain:
+            found = self._closeness(mending, every)
+            if found > most + _LEAST_STEP:
                 chosen, most = mending, found
         return chosen
 
-    def _closeness(self, mending: Mending, with_lack: bool) -> float:
+    def _closeness(self, mending: Mending, shifted: Collection[int] = ()) -> float:
+        """What the judges find, in dB; of the ends at those places, what they lack is made good for."""
         values = self._values(mending)
         found = []
-        for end, real, integer in zip(self.ends, self._real, values, strict=True):
-            lack = self._lack(real, integer) if with_lack else None
+        for place, (end, real, integer) in enumerate(zip(self.ends, self._real, values, strict=True)):
+            lack = self._lack(real, integer) if place in shifted else None
             pairs = [(real[i], integer[i]) for i in self._judges if i < len(real)]
             if pairs:
                 a, b = (list(side) for side in zip(*pairs, strict=True))
@@ -193,26 +211,36 @@ class _Trials:
         self._found.append((mending, found))
         return found
 
-    def _knowledge(self, mending: Mending, what: frozenset[str]) -> Knowledge:
+    def knowledge(self, mending: Mending, what: frozenset[str]) -> Knowledge:
         """What the samples that are learnt from say of the inputs of filters, in the mended float model."""
-        model = self._edited(mending)
+        model, moved = self._edited(mending)
         graph = FloatGraph(ModelEditor(model))
-        hessians: Hessians = {}
+        # float32 holds what so few samples sum up to.
+        hessians = HessianSums(graph, _MOST_INPUTS, np.float32) if "round" in what else None
         watchers: dict[Site, list[Any]] = {}
-        if "round" in what:
-            watchers = {site: list(w) for site, w in hessian_watchers(graph, hessians, _MOST_INPUTS).items()}
+        for site, own in hessians.watchers.items() if hessians is not None else ():
+            watchers[site] = list(own)
         inputs = filter_inputs(graph) if "bias" in what else []
         for each in inputs:
             watchers.setdefault(each.site, []).append(each.update)
         self._watch(model, watchers, self._of(self._learnt))
-        means = {each.result: found for each in inputs if (found := each.means()) is not None}
-        return Knowledge(means, hessians)
+        before = {new: old for old, new in moved.items()}
+        means = {before[each.result]: found for each in inputs if (found := each.means()) is not None}
+        return Knowledge(means, {} if hessians is None else hessians.found())
 
-    def _edited(self, mending: Mending) -> Model:
-        """The mended float model."""
+    def _edited(self, mending: Mending) -> tuple[Model, dict[Site, Site]]:
+        """The mended float model, and where in it the tensors are that it still has."""
         editor = ModelEditor(self._model)
+        before = [list(subgraph.tensors or []) for subgraph in editor.subgraphs]
         mending.edit(editor, {})
-        return Model(editor.finish().content())
+        made = Model(editor.finish().content())
+        moved = {}
+        for number, subgraph in enumerate(editor.subgraphs):
+            places = {id(tensor): place for place, tensor in enumerate(subgraph.tensors or [])}
+            for old, tensor in enumerate(before[number]):
+                if id(tensor) in places:
+                    moved[Site(number, old)] = Site(number, places[id(tensor)])
+        return made, moved
 
     @staticmethod
     def _watch(model: Model, watchers: dict[Site, list[Any]], samples: Sequence[Sample]) -> None:

@@ -17,7 +17,7 @@ from .float_graph import FloatGraph, Site, Step
 from .float_results import refusing_last_softmax
 from .float_rewrites import REWRITTEN
 from .full_integer import Integered, prepare_floats, quantize_activations
-from .improve import improved
+from .improve import Limits, improved
 from .mending import Mending
 from .model_editor import ModelEditor
 from .operator_schemes import OperatorSchemes, Results, results_of
@@ -26,6 +26,7 @@ from .recipe import Recipe
 from .rewrite import FLOAT_ENDS, Ends
 from .scheme import ACTIVATIONS, INT8, INT16, UINT8, Integers, Scheme
 from .selection import Refusal
+from .unit_lengths import unit_lengths
 from .weight_rewrite import Outcome, scope_of
 
 # That of rules without one.
@@ -129,12 +130,15 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             trained=bool(plan.trained),
         )
 
+    def is_of_8_bits(step: Step) -> bool:
+        return refuse(step) is None and schemes.of(graph, step).activation_bits == 8
+
     mending = improved(
         model,
         lambda tried: Model(make(tried).editor.finish().content()),
         ranges,
         plan.improvements,
-        _wide(graph, schemes),
+        Limits(_wide(graph, schemes), unit_lengths(graph, is_of_8_bits)),
     )
     made = make(mending, plan.ends)
     outcomes = []

@@ -16,6 +16,7 @@ from .hessians import Hessians
 from .model_editor import ModelEditor
 from .parameters import Parameters
 from .propagate import Range
+from .unit_lengths import normalize_lengths
 
 _BIAS = 2
 
@@ -60,10 +61,12 @@ NOTHING_KNOWN = Knowledge({}, {})
 
 @dataclass(frozen=True)
 class Mending:
-    """share tells how far channels are equalized (0: not), with their ranges and what these are expected to
-    grow by; kept is what is left of both ends of tensors' ranges; knowledge rounds weights and corrects
-    biases; shifts are added to biases of operators, by their first result, a value a channel."""
+    """lengths are results of normalizations that become L2_NORMALIZATION; share tells how far channels are
+    equalized (0: not), with their ranges and what these are expected to grow by; kept is what is left of both
+    ends of tensors' ranges; knowledge rounds weights and corrects biases; shifts are added to biases of
+    operators, by their first result, a value a channel."""
 
+    lengths: frozenset[Site] = frozenset()
     share: float = 0.0
     channels: ChannelRanges = field(default_factory=dict)
     growth: Mapping[Site, float] = field(default_factory=dict)
@@ -72,7 +75,8 @@ class Mending:
     shifts: Mapping[Site, np.ndarray] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        done = [f"channels equalized by {self.share:g}"] if self.share else []
+        done = ["normalizations by length"] if self.lengths else []
+        done += [f"channels equalized by {self.share:g}"] if self.share else []
         done += ["ranges without their outermost values"] if self.kept else []
         done += ["weights rounded by their inputs"] if self.knowledge.hessians else []
         done += ["biases corrected"] if self.knowledge.means or self.shifts else []
@@ -81,7 +85,8 @@ class Mending:
     def is_same(self, other: Mending) -> bool:
         """Whether both do the same, as far as can be told without comparing arrays."""
         return (
-            self.share == other.share
+            self.lengths == other.lengths
+            and self.share == other.share
             and (self.kept is other.kept or not (self.kept or other.kept))
             and self.knowledge is other.knowledge
             and (self.shifts is other.shifts or not (self.shifts or other.shifts))
@@ -89,6 +94,8 @@ class Mending:
 
     def edit(self, editor: ModelEditor, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
         """Change the float model in place; the ranges of tensors that are to have others."""
+        if self.lengths:
+            normalize_lengths(editor, self.lengths)
         changed = equalize(editor, self.channels, self.share, ranges, self.growth) if self.share else {}
         for site, (low, high) in self.kept.items():
             if site in ranges:

@@ -11,6 +11,7 @@ is small; d is as large as it is. Only where gamma and beta can go into the filt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...lite.tensor import TensorType
@@ -20,7 +21,7 @@ from .folded_factors import only_filters_read
 from .model_editor import ModelEditor
 
 
-class _Normalization(NamedTuple):
+class Normalization(NamedTuple):
     """The operators of one; tensors by number: the input, its mean, the factor, gamma and beta (-1: none).
 
     squares is the SQUARED_DIFFERENCE, last gives the result; dead are the others that go.
@@ -42,13 +43,27 @@ def simplify_normalizations(editor: ModelEditor) -> bool:
     New tensors are named after the result.
     """
     graph = FloatGraph(editor)
-    found = [each for step in graph.steps if (each := _found(graph, step)) is not None]
+    found = [each for each in normalizations(graph) if _suits_filters(graph, each)]
     for each in found:
-        _rewrite(graph, each)
+        rewrite(graph, each)
     return bool(found)
 
 
-def _found(graph: FloatGraph, step: Step) -> _Normalization | None:
+def normalizations(graph: FloatGraph) -> Iterator[Normalization]:
+    """All that are written as given above, whatever reads them."""
+    for step in graph.steps:
+        if (found := _found(graph, step)) is not None:
+            yield found
+
+
+def _suits_filters(graph: FloatGraph, found: Normalization) -> bool:
+    """Whether gamma and beta can go into all that reads the result."""
+    result = Site(found.last.graph, found.last.outputs[0])
+    wanted = [name for name, constant in (("MUL", found.gamma), ("ADD", found.beta)) if constant >= 0]
+    return all(only_filters_read(graph, result, name) for name in wanted)
+
+
+def _found(graph: FloatGraph, step: Step) -> Normalization | None:
     """The normalization of a SQUARED_DIFFERENCE."""
     if step.name != "SQUARED_DIFFERENCE":
         return None
@@ -75,13 +90,10 @@ def _found(graph: FloatGraph, step: Step) -> _Normalization | None:
     if end is None:
         return None
     last, beta, more = end
-    wanted = [name for name, constant in (("MUL", gamma), ("ADD", beta)) if constant >= 0]
-    if not all(only_filters_read(graph, Site(step.graph, last.outputs[0]), name) for name in wanted):
-        return None
     dead += [of_x, *more]
     if negative is not None and reading.sole_user(negative.outputs[0]) is not None:
         dead.append(negative)
-    return _Normalization(x, mean, factor, gamma, beta, step, last, tuple(dead))
+    return Normalization(x, mean, factor, gamma, beta, step, last, tuple(dead))
 
 
 class _Reading:
@@ -159,7 +171,8 @@ def _is_plain(step: Step) -> bool:
     return not getattr(step.operator.builtin_options, "fused_activation_function", 0)
 
 
-def _rewrite(graph: FloatGraph, found: _Normalization) -> None:
+def rewrite(graph: FloatGraph, found: Normalization, is_centered: bool = False) -> None:
+    """Write one with fewer operators, in place; is_centered tells that the input's mean is 0."""
     editor, last = graph.editor, found.last
     subgraph = graph.subgraphs[last.graph]
     operators = subgraph.operators
@@ -174,8 +187,9 @@ def _rewrite(graph: FloatGraph, found: _Normalization) -> None:
         options = {"SUB": tflite.SubOptionsT, "MUL": tflite.MulOptionsT, "ADD": tflite.AddOptionsT}[code]
         editor.insert(subgraph, operators.index(before.operator), code, operands, [to], options())
 
-    centered = tensor("centered")
-    insert(found.squares, "SUB", [found.x, found.mean], centered)
+    centered = found.x if is_centered else tensor("centered")
+    if not is_centered:
+        insert(found.squares, "SUB", [found.x, found.mean], centered)
     insert(found.squares, "MUL", [centered, centered], found.squares.outputs[0])
     steps = [
         ("MUL", found.factor, "normalized"),

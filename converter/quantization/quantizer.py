@@ -16,6 +16,7 @@ from ...lite.model import Model
 from .bidirectional_lstms import BIDIRECTIONAL, split_bidirectional
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
+from .centered_streams import center_streams
 from .channel_ranges import ChannelObserver
 from .channel_sets import ChannelSets
 from .fewest_floats import Chosen, fewest_floats
@@ -24,7 +25,7 @@ from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
 from .folded_factors import fold_factors
 from .full_integer import sites_to_observe
-from .hessians import Hessians, Watcher, hessian_watchers
+from .hessians import HessianSums, Watcher
 from .hybrid_weights import widen_hybrid
 from .improve import chosen_improvements
 from .integer_recipe import (
@@ -160,12 +161,13 @@ class Quantizer:
         channels: ChannelObserver,
         watchers: dict[Site, list[Watcher]],
     ) -> Calibration:
-        hessians = Hessians()
-        for site, each in hessian_watchers(graph, hessians).items() if self._recipe.uses_hessians else ():
+        hessians = HessianSums(graph) if self._recipe.uses_hessians else None
+        for site, each in hessians.watchers.items() if hessians is not None else ():
             watchers.setdefault(site, []).extend(each)
         interpreter = float_interpreter(self._source_model)
         found = calibrate(interpreter, samples, sites, observer, watchers, channels)
-        found.hessians, found.channels = hessians, channels.ranges
+        found.hessians = {} if hessians is None else hessians.found()
+        found.channels = channels.ranges
         return found
 
     def quantize(
@@ -282,7 +284,8 @@ class Quantizer:
     def _simplify(self) -> Model:
         editor = ModelEditor(self._widened_model)
         changes = (
-            *(widen_hybrid(editor), simplify_normalizations(editor), fold_factors(editor)),
+            *(widen_hybrid(editor), center_streams(editor), simplify_normalizations(editor)),
+            *(fold_factors(editor),),
             *(split_bidirectional(editor, self._recipe), add_inner_tensors(editor)),
         )
         return Model(editor.finish().content()) if any(changes) else self._widened_model

@@ -7,7 +7,7 @@ from numlite.converter.quantization.calibrate import calibrate
 from numlite.converter.quantization.float_graph import FloatGraph
 from numlite.converter.quantization.float_runner import float_interpreter
 from numlite.converter.quantization.gptq import gptq
-from numlite.converter.quantization.hessians import Hessians, hessian_watchers, mean_of
+from numlite.converter.quantization.hessians import Hessians, HessianSums, mean_of
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.scale_search import largest
 from numlite.converter.quantization.scheme import WEIGHTS
@@ -53,11 +53,9 @@ def test_inputs_that_say_nothing_of_each_other(hessian: np.ndarray) -> None:
 
 
 def hessians_of(model: bytes, samples: list[list[np.ndarray]]) -> Hessians:
-    found: Hessians = {}
-    graph = FloatGraph(ModelEditor(Model(model)))
-    watchers = hessian_watchers(graph, found)
-    calibrate(float_interpreter(Model(model)), samples, (), watchers=watchers)
-    return found
+    sums = HessianSums(FloatGraph(ModelEditor(Model(model))))
+    calibrate(float_interpreter(Model(model)), samples, (), watchers=sums.watchers)
+    return sums.found()
 
 
 def test_hessian_of_rows() -> None:
