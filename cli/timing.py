@@ -51,6 +51,20 @@ def time_in_turns(
     return np.array(rounds)
 
 
+def median_of_runs(
+    call: Callable[[], object], seconds: float, clock: Callable[[], int] = time.perf_counter_ns
+) -> float:
+    """The median in ns of single runs, of as many as fill the seconds, three at least.
+
+    Runs that the machine has held up do not move it, as they would the mean of a round.
+    """
+    times = [_time(call, 1, clock)]
+    end = clock() + seconds * 1e9
+    while len(times) < 3 or clock() < end:
+        times.append(_time(call, 1, clock))
+    return float(np.median(times))
+
+
 def _time(call: Callable[[], object], repeats: int, clock: Callable[[], int] = time.perf_counter_ns) -> float:
     begin = clock()
     for _ in range(repeats):

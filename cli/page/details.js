@@ -38,7 +38,7 @@ class Details {
   scope(side, choice, graph) {
     const level = graph.levels[-1 - choice.box], nodes = nodesInside(graph, -1 - choice.box);
     this.head(level.title, `scope of ${graph.name}`);
-    this.root.append("p").attr("class", "name").text(level.name);
+    this.name(level.name);
     if (side.measured && side.measured.graph === choice.graph) {
       const times = this.page.timesByNode(side), spent = d3.sum(nodes, (n) => times.get(n));
       this.table([["time", `${timeText(spent)} · ${d3.format(".1%")(spent / Math.max(1, d3.sum(times.values())))}`]]);
@@ -54,7 +54,7 @@ class Details {
   node(side, choice, node, n) {
     const graph = side.graphs[choice.graph];
     this.head(node.op, `node ${n} of ${graph.name}`);
-    if (node.name) this.root.append("p").attr("class", "name").text(node.name);
+    if (node.name) this.name(node.name);
     const facts = [...node.details];
     if (side.measured && side.measured.graph === choice.graph) facts.push(...this.measured(side, n));
     this.table(facts);
@@ -89,7 +89,7 @@ class Details {
   tensor(side, graph, t, role, choice) {
     const tensor = graph.tensors[t];
     const block = this.root.append("div").attr("class", "tensor");
-    block.append("div").attr("class", "name").text(`${role}: ${tensor.name}`);
+    this.name(`${role}: ${tensor.name}`, block);
     const facts = [["type", `${tensor.type} ${tensor.shape}`]];
     if (tensor.value) facts.push(["value", tensor.value]);
     if (tensor.bytes !== null) facts.push(["bytes", number(tensor.bytes)]);
@@ -116,6 +116,10 @@ class Details {
     this.root.append("h2").text(title).append("small").text(about);
   }
 
+  name(text, parent = this.root) {
+    breaking(parent.append("div").attr("class", "name").node(), text);
+  }
+
   sub(title) {
     this.root.append("h3").text(title);
   }
@@ -127,8 +131,13 @@ class Details {
   table(rows, parent = this.root) {
     const lines = parent.append("table").selectAll("tr").data(rows).join("tr");
     lines.append("th").text(([name]) => name);
-    lines.append("td").text(([, value]) => value);
+    lines.append("td").each(function ([, value]) { breaking(this, `${value}`); });
   }
+}
+
+// Text that a line may end in where names are joined, rather than anywhere.
+function breaking(element, text) {
+  text.split(/(?<=[/_;])/).forEach((piece, n) => element.append(...(n ? [document.createElement("wbr")] : []), piece));
 }
 
 // Bars of how often values occur, with what they are from and to.

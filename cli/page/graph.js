@@ -142,8 +142,16 @@ class GraphPane {
     const at = d3.zoomTransform(this.svg.node());
     this.draw();
     const after = this.places.get(key.replace(/\/\d+$/, ""));
-    // The box stays where it is on the screen.
-    if (before && after) this.svg.call(this.zoom.transform, at.translate(before.x - after.x, before.y - after.y));
+    if (before && after) this.svg.call(this.zoom.transform, this.inView(at.translate(before.x - after.x, before.y - after.y), after));
+  }
+
+  // The box stays where it is on the screen, but for what would be outside; where it is too large, its beginning is inside.
+  inView(at, { x, y, width, height }) {
+    const size = this.size(), moved = [[x, width], [y, height]].map(([from, extent], axis) => {
+      const begin = (axis ? at.y : at.x) + from * at.k;
+      return Math.max(Math.min(begin, size[axis] - 15 - extent * at.k), 15) - begin;
+    });
+    return d3.zoomIdentity.translate(at.x + moved[0], at.y + moved[1]).scale(at.k);
   }
 
   paint() {

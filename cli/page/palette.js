@@ -60,9 +60,9 @@ function colourings(page) {
     of: (side, g, nodes) => {
       const times = measuredOf(side, g) && page.timesByNode(side);
       const spent = summed(times, nodes);
-      return spent === undefined ? { color: WITHOUT } : { color: d3.interpolateOrRd(share(spent, times) * 0.55), badge: timeText(spent) };
+      return spent === undefined ? { color: WITHOUT } : { color: d3.interpolateOrRd(share(spent, times) * 0.45), badge: timeText(spent) };
     },
-    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the slowest` : "hardly any", d3.interpolateOrRd(Math.sqrt(part) * 0.55)]),
+    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the slowest` : "hardly any", d3.interpolateOrRd(Math.sqrt(part) * 0.45)]),
   });
   if (page.sides.some((side) => side.measured && side.measured.arena)) found.push({
     name: "memory",
@@ -70,9 +70,9 @@ function colourings(page) {
       const measured = measuredOf(side, g);
       const sizes = measured && measured.arena && page.bytesByNode(side);
       const bytes = summed(sizes, nodes);
-      return bytes === undefined ? { color: WITHOUT } : { color: d3.interpolateBlues(share(bytes, sizes) * 0.65), badge: bytesText(bytes) };
+      return bytes === undefined ? { color: WITHOUT } : { color: d3.interpolateBlues(share(bytes, sizes) * 0.43), badge: bytesText(bytes) };
     },
-    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the largest result` : "hardly any", d3.interpolateBlues(Math.sqrt(part) * 0.65)]),
+    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the largest result` : "hardly any", d3.interpolateBlues(Math.sqrt(part) * 0.43)]),
   });
   if (page.sides.some((side) => side.measured && side.measured.delegate)) found.push({
     name: "partition",
@@ -103,5 +103,5 @@ function colourings(page) {
 function differenceColor(db) {
   if (db === null) return "#d7ecd0";
   const share = typeof db === "number" ? Math.max(0, Math.min(1, (db - 10) / 50)) : 0;
-  return d3.interpolateRgb(d3.interpolateRdYlGn(0.12 + share * 0.7), "#ffffff")(0.25);
+  return d3.interpolateRgb(d3.interpolateRdYlGn(0.12 + share * 0.7), "#ffffff")(0.5);
 }

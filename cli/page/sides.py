@@ -14,7 +14,7 @@ from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...schema.shown import shown
 from ..model_runs import set_inputs
-from ..timing import Spread, time_in_turns
+from ..timing import median_of_runs
 from .document import Side
 from .measuring import measured, seen_ranges
 from .tflite_graphs import graphs_of
@@ -93,7 +93,7 @@ def _measure(path: str, side: Side, runs: Runs) -> None:
     interpreter = runs.open_model(path, False)
     set_inputs(interpreter, runs.sources, runs.seed)
     interpreter.invoke()
-    latency = Spread.of(time_in_turns([interpreter.invoke], _SECONDS)[:, 0]).median
+    latency = median_of_runs(interpreter.invoke, _SECONDS)
     count, offered = len(side.graphs[0].nodes), interpreter.core.runtime.offered_delegates
     side.measured = measured(interpreter, count, latency, runs.count, next(iter(offered), None))
     keeping = runs.open_model(path, True)

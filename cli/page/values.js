@@ -9,8 +9,8 @@ function drawRanges(view, page) {
     panel.append("h2").text(side.label);
     const quantized = rows.some((row) => row.range);
     panel.append("p").attr("class", "about").text(
-      (quantized ? "Light: the reals that the quantized type can stand for. " : "No result is quantized. ") +
-      (rows.some((row) => row.seen) ? "Dark: what a run has seen; where that is a small part, precision is wasted, where it fills all, values may be clipped." : ""));
+      !quantized ? "No result is quantized: the bars are what a run has seen." : "Light: the reals that the quantized type can stand for." +
+      (rows.some((row) => row.seen) ? " Dark: what a run has seen; where that is a small part, precision is wasted, where it fills all, values may be clipped." : ""));
     ranges(panel, page, number, side, rows);
   });
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
-from numlite.cli.timing import Spread, in_words, time_in_turns
+from numlite.cli.timing import Spread, in_words, median_of_runs, time_in_turns
 
 
 def test_benchmark(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +51,20 @@ def test_time_in_turns() -> None:
     assert times.shape[1] == 2 and len(times) >= 3
     assert (times[:, 0] > times[:, 1]).all()
     assert fractions == sorted(fractions) and fractions[-1] <= 1
+
+
+def test_runs_that_were_held_up_do_not_count() -> None:
+    """Two of five take a thousand times as long."""
+    now, taken = 0, 0
+
+    def call() -> None:
+        nonlocal now, taken
+        now += 100_000 if taken % 5 in (1, 4) else 100
+        taken += 1
+
+    assert median_of_runs(call, 1e-3, lambda: now) == 100
+    assert 1_000_000 <= now < 1_300_000  # of ns
+    assert median_of_runs(call, 0, lambda: now) == 100 and taken > 3
 
 
 def test_spread() -> None:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from numlite.cli.demo import GRAPH
 from numlite.cli.main import cli, run_command
-from numlite.cli.page.libraries import PACKAGES, SHIPPED, kept, shipped
-from numlite.converter import Converter
+from numlite.cli.page.libraries import PACKAGES, SHIPPED
 from numlite.kernels.compiled.driver.cache import cache_directory
 from numlite.schema.graph_def import GraphDef
 
-from ...browser import NAMES, Browser, browser, installed, one_file_read
+from ...browser import NAMES, Browser
 from ..test_explore import DELEGATE
 from ..test_graph import TEXT
-
-NO_BROWSER = "no chromium in PATH"
-NO_LIBRARIES = (
-    "`numlite explore` has not run here where npm can be reached, which fetches the libraries of pages"
-)
-
-
-def missing() -> str | None:
-    """Why no page can be opened here."""
-    if installed() is None:
-        return NO_BROWSER
-    return None if shipped() or kept(Path(cache_directory()) / "page") else NO_LIBRARIES
+from .conftest import NO_BROWSER, NO_LIBRARIES, explored, missing, texts
 
 
 def test_why_pages_are_not_opened() -> None:
@@ -39,41 +24,6 @@ def test_why_pages_are_not_opened() -> None:
     if reason == NO_LIBRARIES:
         names = {path.name for path in (Path(cache_directory()) / "page").glob("*.tgz")}
         assert not SHIPPED.exists() and len(names) < len(PACKAGES)
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Browser]:
-    if reason := missing():
-        pytest.skip(reason)
-    program = installed()
-    assert program is not None
-    with browser(program) as found:
-        yield found
-
-
-@pytest.fixture
-def tab(opened: Browser) -> Iterator[Browser]:
-    with one_file_read(opened) as found:
-        yield found
-
-
-def explored(tab: Browser, tmp_path: Path, *arguments: object) -> None:
-    out = tmp_path / "page.html"
-    assert run_command(cli, ["explore", *map(str, arguments), "-o", str(out)]) == 0
-    tab.open(out)
-    assert int(tab.run("document.documentElement.dataset.ready")) >= 0
-
-
-def texts(tab: Browser, selector: str) -> list[str]:
-    script = f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)"
-    return list(tab.run(script))
-
-
-@pytest.fixture
-def digits(tmp_path: Path) -> Path:
-    path = tmp_path / "digits.tflite"
-    path.write_bytes(Converter.from_graph_def(str(GRAPH)).convert())
-    return path
 
 
 def test_every_view_of_a_model(tab: Browser, digits: Path, tmp_path: Path) -> None:
@@ -173,7 +123,7 @@ def test_name_scopes_are_folded(tab: Browser, tmp_path: Path) -> None:
     assert texts(tab, ".fold text") == ["▸ 4 operators"] * 3
     tab.click(".box:nth-child(3) > text.title")
     assert texts(tab, "#details h2") == ["block_1scope of graph"] and "net/block_1" in texts(
-        tab, "#details p"
+        tab, "#details .name"
     )
     tab.run("page.colour('time')")
     assert len(texts(tab, ".box .badge text")) == 4  # nobody computes what goes in
