@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 IMAGE_SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"))
 AUDIO_SUFFIXES = frozenset((".wav", ".wave"))
+_TURNING = frozenset(("exif", "xmp", "XML:com.adobe.xmp"))  # where a JPEG file says how it is turned
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
@@ -73,7 +74,10 @@ def _decoded(source: bytes | Path, mode: str, height: int, width: int) -> np.nda
         raise UnsupportedError("pictures need Pillow: pip install numlite[images]") from error
     try:
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
-            ImageOps.exif_transpose(image, in_place=True)
+            if image.format != "JPEG" or not _TURNING.isdisjoint(
+                image.info
+            ):  # looking takes a tenth of decoding
+                ImageOps.exif_transpose(image, in_place=True)
             turned = image if image.mode == mode else image.convert(mode)
             size = (width if width > 0 else turned.width, height if height > 0 else turned.height)
             if turned.size != size:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -66,6 +68,13 @@ def _died(what: str) -> StateError:
     return StateError(f"{what} (killed, or out of memory?). The same command goes on from here")
 
 
+def _cannot_begin(trace: str) -> StateError:
+    """Of what an engine tells of the worker, the line that says why."""
+    lines = [line.strip() for line in trace.splitlines() if line.strip()]
+    why = next((line for line in reversed(lines) if "No module named" in line), lines[-1])
+    return StateError(f"workers cannot begin: {why}. They need numlite and its extras where they run")
+
+
 def _as_done(waiting: set[Future[PartResult]]) -> Iterator[PartResult]:
     """Results as they come; what has come before a worker died comes before its error."""
     left = set(waiting)
@@ -99,7 +108,7 @@ def ray(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]:
     """Actors of Ray: of the cluster that is connected to, else of this machine.
 
     Parts go to actors that have a place; one that dies starts anew, and does its parts again.
-    StateError when that has happened to a part again and again.
+    StateError when that has happened to a part again and again, and where numlite is not what an actor has.
     """
     try:
         import ray as library
@@ -108,19 +117,48 @@ def ray(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]:
     started = not library.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
-        library.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
+        with _without_watchers():
+            library.init(
+                num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error"
+            )
     actors = []
     try:
         lasting = library.remote(num_cpus=1, max_restarts=-1, max_task_retries=_MOST_DEATHS - 1)
         actors = [lasting(_RayWorker).remote(job) for _ in range(workers)]
         yield from _by_actors(library, actors, parts)
     except library.exceptions.RayActorError as error:
+        if getattr(error, "actor_init_failed", False):
+            raise _cannot_begin(str(error)) from error
         raise _died(f"an actor has died {_MOST_DEATHS} times with the same part") from error
     finally:
         for actor in actors:
             library.kill(actor)
         if started:
             library.shutdown()
+
+
+@contextmanager
+def _without_watchers() -> Iterator[None]:
+    """A Ray that is started in the block has neither its scaler of clusters nor its reader of logs.
+
+    They are processes that import Ray and look around all the time. `ray start` leaves them out by
+    --no-monitor and --include-log-monitor=False; ray.init has no such arguments, so what it makes of its
+    own gets these. Where this Ray has other ones, all of its processes start.
+    """
+    settings = {"no_monitor": True, "include_log_monitor": False}
+    try:
+        from ray._private import parameter
+
+        made = parameter.RayParams
+        made(**settings)
+    except (ImportError, AttributeError, TypeError):
+        yield
+        return
+    parameter.RayParams = partial(made, **settings)
+    try:
+        yield
+    finally:
+        parameter.RayParams = made
 
 
 def _by_actors(library: Any, actors: Sequence[Any], parts: Sequence[Part]) -> Iterator[PartResult]:
@@ -196,6 +234,8 @@ def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResu
         except Py4JJavaError as error:
             if "worker exited unexpectedly" in str(error):
                 raise _died("a worker has died again and again with the same part") from error
+            if "ModuleNotFoundError" in str(error):
+                raise _cannot_begin(str(error)) from error
             raise
         finally:
             if not running.done():

@@ -146,7 +146,8 @@ def _side(path: Path, tags: str | None, signature: str | None, runs: Runs | None
         split = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
         return graph_side(path, split, signature, runs)
     except ModelError as error:
-        raise click.ClickException(f"{path}: {error}") from error
+        text = str(error)
+        raise click.ClickException(text if text.startswith(f"{path}: ") else f"{path}: {text}") from error
 
 
 def _compared(

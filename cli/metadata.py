@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..lite.errors import ModelError
+from ..lite.model import Model
 from ..schema.shown import shown
 from .console import echo
 from .output_file import check_output
@@ -91,6 +92,7 @@ def command(
     if set_labels is not None:
         labels = set_labels.read_text(encoding="utf-8").splitlines()
         metadata.set_labels(labels, output_index, set_labels.name)
+        _warn_of_places(model, len(labels), output_index)
     if set_normalization is not None:
         metadata.set_normalization(*set_normalization, input_)
     if set_score_threshold is not None:
@@ -117,6 +119,19 @@ def command(
     else:
         for line in metadata_lines(metadata):
             echo(line)
+
+
+def _warn_of_places(model: Path, labels: int, output: int) -> None:
+    """Say on stderr that an output has another number of places than it gets labels."""
+    subgraph = Model.from_path(model).root.subgraphs[0]
+    if output >= len(subgraph.outputs):
+        return  # writing says so
+    shape = subgraph.tensors[subgraph.outputs[output]].shape
+    if shape is not None and len(shape) and shape[-1] not in (labels, -1):
+        echo(
+            f"numlite: output {output} has {shape[-1]:,} places on its last axis, and gets {labels:,} labels",
+            err=True,
+        )
 
 
 def metadata_lines(metadata: Metadata) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import tokenize
 import zipfile
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..interpreter import Interpreter, SignatureRunner
 
 Detail = Mapping[str, Any]
+_BEGINNINGS = (b"\x93N", b"PK")  # of .npy and .npz files
 
 # What zipfile, zlib and NumPy's reader of headers, which are Python texts, raise for damaged files.
 _DAMAGED = (
@@ -41,7 +43,8 @@ def read_inputs(
     """
     found: dict[str, np.ndarray] = {}
     for source in sources:
-        name, path = source.rpartition("=")[0], file_of(source)
+        path = file_of(source)
+        name = source.removesuffix(path).removesuffix("=")
         if media is not None and is_media(path):
             place = _known(name, names) if name else _first_free(names, found, path)
             found[place] = media.read(place, path)
@@ -78,8 +81,9 @@ def signature_inputs(
 
 
 def file_of(source: str) -> str:
-    """The file in `file.npz` or `name=file.npy`."""
-    return source.rpartition("=")[2]
+    """The file in `file.npz` or `name=file.npy`; a path that is there may hold `=` itself."""
+    paths = [source, *(source[at + 1 :] for at, letter in enumerate(source) if letter == "=")]
+    return next((path for path in paths if os.path.exists(path)), paths[-1])
 
 
 def named(details: Sequence[Detail]) -> dict[str, Detail]:
@@ -127,7 +131,13 @@ def _load(path: str) -> np.ndarray | dict[str, np.ndarray]:
     except MemoryError as error:
         raise click.ClickException(f"{path}: its arrays take more memory than is left ({error})") from error
     except _DAMAGED as error:
-        raise click.ClickException(f"{path}: not an .npy or .npz file of plain arrays ({error})") from error
+        why = f" ({error})" if _is_array_file(path) else ""  # of others NumPy speaks of pickles
+        raise click.ClickException(f"{path}: not an .npy or .npz file of plain arrays{why}") from error
+
+
+def _is_array_file(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(2) in _BEGINNINGS
 
 
 def _arrays(archive: np.lib.npyio.NpzFile) -> Iterator[tuple[str, np.ndarray]]:

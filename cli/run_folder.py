@@ -83,7 +83,8 @@ def _show(found: list[tuple[Path, list[Output] | str]], top: int | None) -> None
 def _told(output: Output, top: int | None) -> str:
     rows = [] if top is None else output.top(top)
     if rows:
-        return "; ".join(
-            ", ".join(f"{score.label or score.place} {score.value:.6g}" for score in row) for row in rows
+        # Labels have commas of their own.
+        return " | ".join(
+            "; ".join(f"{score.label or score.place} {score.value:.6g}" for score in row) for row in rows
         )
     return values_text(output.array) or f"{output.array.dtype.name} {list(output.array.shape)}"

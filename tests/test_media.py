@@ -135,3 +135,15 @@ def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
     with pytest.raises(UnsupportedError, match=r"pip install numlite\[images\]"):
         image_input(tmp_path / "a.png", detail([1, 4, 6, 3], np.uint8), None)
+
+
+@pytest.mark.parametrize("told", ["exif", "xmp", "nothing"])
+def test_jpeg_files_say_in_two_ways_how_they_are_turned(told: str, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    exif = image.Exif()
+    exif[0x0112] = 6  # lies on its side
+    given = {"exif": {"exif": exif}, "xmp": {"xmp": b'<x tiff:Orientation="6"/>'}, "nothing": {}}[told]
+    lying = image.new("RGB", (40, 24), "red")
+    lying.save(tmp_path / "lying.jpg", **given)
+    found = image_input(tmp_path / "lying.jpg", detail([1, -1, -1, 3], np.uint8), None)
+    assert found.shape == ((1, 24, 40, 3) if told == "nothing" else (1, 40, 24, 3))

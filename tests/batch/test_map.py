@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +184,46 @@ def test_a_worker_that_dies_loses_nothing(engine: str, model: Path, rows: Path, 
     assert (begun.folder / "killed").exists()
     assert sorted(result.number for result in done) == [0, 1, 2, 3, 4]
     check(results(begun.folder))
+
+
+@pytest.mark.parametrize(
+    "engine", [pytest.param(name, marks=pytest.mark.long) for name in ("ray", "spark")], indirect=True
+)
+def test_workers_that_lack_a_module_say_so(
+    engine: str, model: Path, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As workers of a cluster do where numlite is not installed."""
+    (tmp_path / "only_here.py").write_text("from numlite.batch.job import Job\nclass Here(Job): ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    parts = cut(rows, 50)
+    begun = Job.begun(Predictor(model), tmp_path / "done", parts, {})
+    here = importlib.import_module("only_here")
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(tmp_path)])
+    with pytest.raises(StateError, match=r"workers cannot begin: .*No module named 'only_here'"):
+        list(ENGINES[engine](here.Here(begun.predictor, begun.folder, begun.digest), parts, 1))
+
+
+@pytest.mark.long
+def test_a_ray_of_our_own_has_nobody_watching(model: Path, rows: Path, tmp_path: Path) -> None:
+    """Its scaler of clusters and its reader of logs take seconds of the processor."""
+    pytest.importorskip("ray")
+    parts = cut(rows, 50)
+    job = Job.begun(Predictor(model), tmp_path / "done", parts, {})
+    running = set()
+    for _ in ENGINES["ray"](job, parts, 1):
+        running = {command for _, command in commands_below(os.getpid())}
+    assert any("gcs_server" in command for command in running)
+    assert not [command for command in running if "log_monitor" in command or "_private/monitor" in command]
+
+
+def commands_below(number: int) -> Iterator[tuple[int, str]]:
+    """What the process has started, itself or through others."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == number:
+                yield int(folder.name), (folder / "cmdline").read_text().replace("\0", " ")
+                yield from commands_below(int(folder.name))
 
 
 class TaskNamed(KilledOnce):

@@ -199,6 +199,13 @@ def test_what_is_refused(model: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         assert message in capsys.readouterr().err
 
 
+def test_a_folder_that_is_no_saved_model_is_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(cli, ["explore", str(tmp_path), "-o", str(tmp_path / "x.html")]) == 1
+    assert capsys.readouterr().err.startswith(f"numlite: {tmp_path}: no SavedModel")
+
+
 def test_libraries_that_cannot_be_had(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from numlite import metadata
+from numlite import Interpreter, metadata
 from numlite.cli.main import cli, run_command
 
 from .. import small_models
@@ -40,6 +40,24 @@ def test_shows_changes_and_extracts(model: Path, tmp_path: Path, capsys: pytest.
     assert (tmp_path / "files" / "names.txt").read_text().startswith("cat\n")
     assert run_command(cli, ["inspect", str(out)]) == 0
     assert "  name: Pets" in capsys.readouterr().out
+
+
+def test_labels_that_are_more_or_fewer_than_places(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are written, and it is said: a model may leave places without a name."""
+    places = int(Interpreter(str(model)).get_output_details()[0]["shape"][-1])
+    for count, told in (
+        (places, ""),
+        (places + 1, f"has {places} places on its last axis, and gets {places + 1} labels"),
+    ):
+        (tmp_path / "names.txt").write_text("name\n" * count)
+        out = tmp_path / f"{count}.tflite"
+        arguments = ["metadata", str(model), "--set-labels", str(tmp_path / "names.txt"), "-o", str(out)]
+        assert run_command(cli, arguments) == 0
+        err = capsys.readouterr().err
+        assert told in err and bool(told) == bool(err)
+        assert len(metadata.read(out).labels() or []) == count
 
 
 def test_names_descriptions_and_files(

@@ -62,3 +62,21 @@ def test_an_archive_larger_than_memory_is_not_unpacked(
     monkeypatch.setattr(available_memory, "available_bytes", lambda: 1 << 19)
     with pytest.raises(click.ClickException, match="its arrays take more memory than is left"):
         read_inputs([str(tmp_path / "x.npz")], ["x"])
+
+
+def test_what_is_no_file_of_arrays_is_told_nothing_of_pickles(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("cat\ndog\n")
+    with pytest.raises(click.ClickException) as refused:
+        read_inputs([str(tmp_path / "labels.txt")], ["x"])
+    assert refused.value.message == f"{tmp_path / 'labels.txt'}: not an .npy or .npz file of plain arrays"
+
+
+def test_paths_may_hold_a_sign_of_equality(tmp_path: Path) -> None:
+    """As folders of tables do; an input's name before it is taken as ever."""
+    folder = tmp_path / "date=2024-01-01"
+    folder.mkdir()
+    np.save(folder / "x.npy", np.float32([1, 2]))
+    for source in (folder / "x.npy", f"x={folder / 'x.npy'}", f"in_0={folder / 'x.npy'}"):
+        assert read_inputs([str(source)], ["x"])["x"].tolist() == [1, 2]
+    with pytest.raises(click.ClickException, match="No such file"):
+        read_inputs([str(folder / "y.npy")], ["x"])
