@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -121,12 +122,14 @@ def litert_interpreter(model: str, threads: int, reference: bool = False, preser
     except ImportError as error:
         raise click.ClickException("ai-edge-litert is not installed: pip install ai-edge-litert") from error
     kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
-    return Interpreter(
-        model,
-        num_threads=threads,
-        experimental_op_resolver_type=kind,
-        experimental_preserve_all_tensors=preserve_all,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that keeping all tensors is for debugging, as this is
+        return Interpreter(
+            model,
+            num_threads=threads,
+            experimental_op_resolver_type=kind,
+            experimental_preserve_all_tensors=preserve_all,
+        )
 
 
 def litert_version() -> str:

@@ -138,6 +138,17 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "must say what FIRST is compared with" in capsys.readouterr().err
 
 
+def test_the_command_against_litert_says_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    pytest.importorskip("ai_edge_litert.interpreter", reason="ai-edge-litert is not installed")
+    path = tmp_path / "first.tflite"
+    path.write_bytes(affine())
+    assert run_command(cli, ["compare", str(path), "--against", "litert"]) == 0
+    assert "equal" in capsys.readouterr().out
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 def test_long_names_leave_room_for_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Files and pipes have lines as long as they need: a fused name is shortened in its middle."""
     first, second = tmp_path / "first.tflite", tmp_path / "second.tflite"
