@@ -29,6 +29,7 @@ from tests.fuzzing.graphs import GRAPH_TEXTS, GRAPHS, TFG
 from tests.fuzzing.keras_files import KERAS
 from tests.fuzzing.models import MODELS
 from tests.fuzzing.onnx_models import ONNX
+from tests.fuzzing.recipes import RECIPES
 from tests.fuzzing.saved_models import SAVED
 from tests.fuzzing.small_files import ARRAYS, METADATA, SELECTIONS
 from tests.fuzzing.stablehlo_programs import STABLEHLO, STABLEHLO_TEXTS
@@ -36,7 +37,7 @@ from tests.fuzzing.string_models import STRINGS
 
 _MODELS = (MODELS, STRINGS, FLEX, DESCRIPTIONS, COMPILED)
 _GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS, ONNX, STABLEHLO, STABLEHLO_TEXTS, KERAS)
-KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA, CACHES)}
+KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, RECIPES, METADATA, CACHES)}
 
 if __name__ == "__main__":
     sys.exit(main(__file__, KINDS))

@@ -11,7 +11,7 @@ import pytest
 SCRIPT = Path(__file__).with_name("fuzz_models.py")
 KINDS = (
     *("graphs", "graph texts", "tfg", "saved models", "checkpoints", "onnx", "stablehlo", "stablehlo texts"),
-    *("keras", "arrays", "selections", "metadata", "caches"),
+    *("keras", "arrays", "selections", "recipes", "metadata", "caches"),
 )
 
 
@@ -52,7 +52,7 @@ def test_damaged_caches_are_made_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["graphs", "tfg", "saved models", "onnx", "stablehlo", "stablehlo texts", "keras"]
+    "kind", ["graphs", "tfg", "saved models", "onnx", "stablehlo", "stablehlo texts", "keras", "recipes"]
 )
 def test_damaged_files_end_in_errors(kind: str) -> None:
     printed = fuzz(kind, "--count", "100")

@@ -116,7 +116,7 @@ class Calibration(Mapping[Site, Range]):
         return f'{head[:-1]}, "tensors": [\n{lines}\n]}}\n'
 
     @classmethod
-    def from_json(cls, text: str) -> Calibration:
+    def from_json(cls, text: str | bytes) -> Calibration:
         """ModelError for what is no calibration."""
         try:
             found = json.loads(text)
@@ -126,19 +126,19 @@ class Calibration(Mapping[Site, Range]):
             names: dict[Site, str] = {}
             for row in found["tensors"]:
                 site = Site(int(row["subgraph"]), int(row["tensor"]))
-                observers[site] = observer(found["observer"])
+                observers[site] = observer(str(found["observer"]))
                 observers[site].load(row)
                 names[site] = str(row["name"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ModelError(f"calibration: must be a file that numlite has saved; {error!r}") from error
-        return cls(found["observer"], observers, names)
+        return cls(str(found["observer"]), observers, names)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_text(self.to_json())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Calibration:
-        return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
+        return cls.from_json(Path(path).read_bytes())
 
     def check_model(self, names: Mapping[Site, str]) -> None:
         """ModelError unless the tensors have the names that they had in the model that was observed."""

@@ -17,6 +17,7 @@ from .value_statistics import add_to_histogram
 MOST_BINS = 2048
 # float32's smallest step.
 _LEAST_EXPONENT = -149
+_MOST = float(np.finfo(np.float32).max)
 
 
 class Histogram:
@@ -68,9 +69,19 @@ class Histogram:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        self.low, self.high = float(state["low"]), float(state["high"])
+        """ValueError where the bins do not hold the values; of no values there are none."""
+        self.low, self.high = loaded_ends(state)
         self.exponent, self.first = int(state["exponent"]), int(state["first"])
         self.counts = np.array(state["counts"], np.int64)
+        if self.low > self.high and self.counts.shape == (0,):
+            return
+        if not _LEAST_EXPONENT <= self.exponent < 128 or self.counts.ndim != 1:
+            raise ValueError(f"no histogram has bins of 2^{self.exponent}, or {self.counts.shape} of them")
+        first, last = _bins(self.low, self.high, self.exponent)
+        if not (self.first <= first and last < self.first + len(self.counts) <= self.first + MOST_BINS):
+            raise ValueError(f"bins must reach from {self.low} to {self.high}, and be {MOST_BINS} at most")
+        if self.counts.min() < 0 or not 0 < int(sum(self.counts.tolist())) < 2**63:
+            raise ValueError(f"counts must be of values, got {self.counts.min()} to {self.counts.max()}")
 
     def _extend(self, low: float, high: float) -> None:
         """Make room for values between low and high."""
@@ -100,6 +111,14 @@ class Histogram:
         after = max(last - (self.first + len(self.counts) - 1), 0)
         self.first -= before
         self.counts = np.pad(self.counts, (before, after))
+
+
+def loaded_ends(state: Mapping[str, Any]) -> tuple[float, float]:
+    """The lowest and the highest value; ValueError unless they are finite, or inf and -inf of none."""
+    low, high = float(state["low"]), float(state["high"])
+    if not -_MOST <= low <= high <= _MOST and (low, high) != (np.inf, -np.inf):
+        raise ValueError(f"the lowest value must be finite and no more than the highest, got {low}, {high}")
+    return low, high
 
 
 def _bins(low: float, high: float, exponent: int) -> tuple[int, int]:

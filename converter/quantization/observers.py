@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...lite.errors import ModelError
-from .histogram import Histogram
+from .histogram import Histogram, loaded_ends
 from .histogram_ranges import entropy_range, least_error_range, percentile_range
 
 Range = tuple[float, float]
@@ -59,7 +59,7 @@ class MinMax:
         return {"low": self.low, "high": self.high}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        self.low, self.high = float(state["low"]), float(state["high"])
+        self.low, self.high = loaded_ends(state)
 
 
 class MovingAverage(MinMax):

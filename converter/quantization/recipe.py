@@ -128,6 +128,12 @@ def load_recipe(source: str | Path | Iterable[Mapping[str, Any]] | Recipe) -> Re
     if isinstance(source, Recipe):
         return source
     entries = _read(Path(source)) if isinstance(source, str | Path) else source
+    if (
+        isinstance(source, str | Path)
+        and isinstance(entries, dict)
+        and isinstance(entries.get("default"), str)
+    ):
+        entries = _read(Path(source).parent / entries["default"])
     if not isinstance(entries, Iterable) or isinstance(entries, Mapping):
         raise ModelError(f"recipe: must be a list of rules, got {type(entries).__name__}")
     return Recipe(Rule(**rule_of(entry)) for entry in entries)
@@ -135,12 +141,9 @@ def load_recipe(source: str | Path | Iterable[Mapping[str, Any]] | Recipe) -> Re
 
 def _read(path: Path) -> Any:
     try:
-        entries = json.loads(path.read_bytes())
-    except ValueError as error:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"recipe: {str(path)!r} must be JSON: {error}") from error
-    if isinstance(entries, dict) and isinstance(entries.get("default"), str):
-        return _read(path.parent / entries["default"])
-    return entries
 
 
 def scheme_recipe(name: str, *, least: int | None = None, algorithm: str = "", **changes: Any) -> Recipe:

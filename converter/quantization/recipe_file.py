@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...lite.errors import ModelError, UnsupportedError
 from .rotation import ROTATED, ROTATIONS
@@ -28,8 +28,10 @@ _ALGORITHMS = {
     "balanced": "balanced",  # ours alone
     NO_QUANTIZE: "",
 }
+T = TypeVar("T")
 _OPERATIONS = {"CONV_2D_TRANSPOSE": "TRANSPOSE_CONV"}
-_BLOCKS = re.compile(r"BLOCKWISE_(\d+)")
+# Few digits: Python reads no number of thousands.
+_BLOCKS = re.compile(r"BLOCKWISE_(\d{1,9})", re.ASCII)
 _RULE = {"regex", "operation", "algorithm_key", "op_config"}
 _CONFIG = {
     *("activation_tensor_config", "weight_tensor_config", "compute_precision"),
@@ -42,27 +44,53 @@ def rule_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(entry, Mapping) or not {"regex", "operation", "algorithm_key"} <= set(entry):
         raise ModelError(f"recipe: a rule must have regex, operation and algorithm_key, got {entry!r}")
     _check_names("rule", entry, _RULE)
-    algorithm, operation = entry["algorithm_key"], entry["operation"]
+    regex, operation, algorithm = (_text(entry, name) for name in ("regex", "operation", "algorithm_key"))
     if algorithm not in _ALGORITHMS:
         raise UnsupportedError(
             f"recipe: algorithm_key must be of {', '.join(_ALGORITHMS)}, got {algorithm!r}; "
             "one of these can be quantized with"
         )
-    rule = {"regex": entry["regex"], "operation": _OPERATIONS.get(operation, operation)}
+    rule: dict[str, Any] = {"regex": regex, "operation": _OPERATIONS.get(operation, operation)}
     if algorithm == NO_QUANTIZE:
         return {**rule, "scheme": None}
     if _ALGORITHMS[algorithm] in ROTATIONS:
         if operation not in ("*", ROTATED):
             raise UnsupportedError(f"recipe: {algorithm} must be for {ROTATED}, got {operation!r}")
         rule["operation"] = ROTATED  # others have what a rule before says
-    config = entry.get("op_config") or {}
+    config = _table(entry, "op_config") or {}
     _check_names("op_config", config, _CONFIG)
     return {
         **rule,
         "scheme": _scheme(config),
         "algorithm": _ALGORITHMS[algorithm],
-        "min_weight_elements": int(config.get("min_weight_elements", 0)),
+        "min_weight_elements": _number(config, "min_weight_elements"),
     }
+
+
+def _field(table: Mapping[str, Any], name: str, kind: type[T], default: T, words: str) -> T:
+    """The value of that name, the default where it is null or missing; ModelError for one of another kind."""
+    value = table.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ModelError(f"recipe: {name} must be {words}, got {value!r}")
+    return value
+
+
+def _text(table: Mapping[str, Any], name: str, default: str = "") -> str:
+    return _field(table, name, str, default, "text")
+
+
+def _flag(table: Mapping[str, Any], name: str, default: bool) -> bool:
+    return _field(table, name, bool, default, "true or false")
+
+
+def _number(table: Mapping[str, Any], name: str) -> int:
+    return _field(table, name, int, 0, "a whole number")
+
+
+def _table(table: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    return _field(table, name, Mapping, None, "a table of names")  # type: ignore[type-abstract, arg-type]
 
 
 def _check_names(what: str, given: Mapping[str, Any], known: set[str]) -> None:
@@ -71,45 +99,51 @@ def _check_names(what: str, given: Mapping[str, Any], known: set[str]) -> None:
 
 
 def _scheme(config: Mapping[str, Any]) -> Scheme:
-    weights, activations = config.get("weight_tensor_config"), config.get("activation_tensor_config")
-    if not isinstance(weights, Mapping):
+    weights = _table(config, "weight_tensor_config")
+    if weights is None:
         raise ModelError(f"recipe: op_config must have a weight_tensor_config, got {dict(config)}")
-    precision, dequantize = config.get("compute_precision", "FLOAT"), config.get("explicit_dequantize", False)
+    dequantize = _flag(config, "explicit_dequantize", False)
+    precision = _text(config, "compute_precision", "FLOAT")
     if precision != ("FLOAT" if dequantize else "INTEGER"):
         raise UnsupportedError(
             "recipe: compute_precision must be INTEGER, or FLOAT with explicit_dequantize, "
             f"got {precision!r} and {dequantize}"
         )
-    granularity = weights.get("granularity", "TENSORWISE")
+    if (_table(weights, "algorithm_params") or {}).get("max_hadamard_size"):
+        raise UnsupportedError(
+            "recipe: max_hadamard_size is not built; without it rotations are as long as can be"
+        )
+    bits = _number(weights, "num_bits")
+    if _text(weights, "dtype", "INT") == "FLOAT" and bits != 16:
+        raise UnsupportedError(f"recipe: FLOAT weights must have num_bits 16, got {bits}; 16 would do")
+    per_channel, block = _scales(weights)
+    return Scheme(
+        weight_bits=bits,
+        activation_bits=_activation_bits(_table(config, "activation_tensor_config")),
+        dequantize=dequantize,
+        per_channel=per_channel,
+        block=block,
+        symmetric=_flag(weights, "symmetric", True),
+    )
+
+
+def _scales(weights: Mapping[str, Any]) -> tuple[bool, int]:
+    """Whether each channel has a scale, and how many inputs share one, 0 for all."""
+    granularity = _text(weights, "granularity", "TENSORWISE")
     blocks = _BLOCKS.fullmatch(granularity)
     if granularity not in ("TENSORWISE", "CHANNELWISE") and blocks is None:
         raise ModelError(
             f"recipe: granularity must be TENSORWISE, CHANNELWISE or BLOCKWISE_*, got {granularity!r}"
         )
-    if weights.get("algorithm_params", {}).get("max_hadamard_size"):
-        raise UnsupportedError(
-            "recipe: max_hadamard_size is not built; without it rotations are as long as can be"
-        )
-    is_float = weights.get("dtype", "INT") == "FLOAT"
-    bits = weights.get("num_bits")
-    if is_float and bits != 16:
-        raise UnsupportedError(f"recipe: FLOAT weights must have num_bits 16, got {bits}; 16 would do")
-    block = weights.get("block_size") or (int(blocks[1]) if blocks else 0)
-    return Scheme(
-        weight_bits=int(bits or 0),
-        activation_bits=_activation_bits(activations),
-        dequantize=bool(dequantize),
-        per_channel=granularity != "TENSORWISE",
-        block=block,
-        symmetric=bool(weights.get("symmetric", True)),
-    )
+    block = _number(weights, "block_size") or (int(blocks[1]) if blocks else 0)
+    return granularity != "TENSORWISE", block
 
 
 def _activation_bits(activations: Mapping[str, Any] | None) -> int:
     if activations is None:
         return 0
-    bits = int(activations.get("num_bits") or 0)
-    if bits not in (8, 16) or activations.get("dtype", "INT") != "INT":
+    bits = _number(activations, "num_bits")
+    if bits not in (8, 16) or _text(activations, "dtype", "INT") != "INT":
         raise UnsupportedError(
             f"recipe: activations must be INT of 8 or 16 bits, got {dict(activations)}; these would run"
         )

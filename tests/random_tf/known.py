@@ -162,7 +162,10 @@ KNOWN = (
         "LiteRT's ATAN2 reads behind operands that broadcast, and does not stretch float64",
     ),
     Known(
-        ("Conv3DBackpropFilter", "Conv3DBackpropFilterV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2"),
+        (
+            *("Conv3D", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
+            *("Conv3DBackpropInput", "Conv3DBackpropInputV2"),
+        ),
         r"n:0: \d+ of \d+ differ, at [^:]*: np\.float16\(",
         "TensorFlow rounds sums of halves on the way",
         most=0.01,

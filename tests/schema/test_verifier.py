@@ -11,6 +11,7 @@ from numlite.schema import tflite
 from numlite.schema.flatbuffer import Table, TableVector
 from numlite.schema.verifier import strict_findings, verify
 
+from ..hostile_files import hostile_file
 from .models import convolution
 
 NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
@@ -216,6 +217,10 @@ def test_shared_tables_do_not_multiply_the_work(size: str) -> None:
         verify(content)
     else:
         assert "counted each time" in refusal(bytes(content))
+
+
+def test_the_hostile_file_of_shared_tables_is_refused() -> None:
+    assert "counted each time" in refusal(hostile_file("other/shared_tables.tflite").read_bytes())
 
 
 def damage(data: bytes, random_: random.Random) -> bytearray:

@@ -1,5 +1,8 @@
 """Calibration: what is observed, also in place and inside of loops, and what is wrong with samples."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numlite.converter.quantization.calibrate import calibrate
@@ -171,8 +174,38 @@ def test_calibrations_of_another_model_or_observer_are_refused() -> None:
         found.merge(observed(chain(), row, "mse"))
     with pytest.raises(ModelError, match="must be of one model"):
         found.merge(observed(looped(), [[np.zeros(2, np.float32)]]))
+
+
+def changed(text: str, **fields: object) -> str:
+    """The calibration with these fields of its first tensor, or of the whole where it has such."""
+    found = json.loads(text)
+    for name, value in fields.items():
+        (found if name in found else found["tensors"][0])[name] = value
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"low": "x"}, {"low": np.nan}, {"low": 4.0, "high": 3.0}, {"high": np.inf}, {"subgraph": 1e400}),
+        *({"exponent": -2000}, {"exponent": 10**30}, {"first": 5}, {"first": -(10**9)}, {"counts": [[1]]}),
+        *({"counts": []}, {"counts": [0]}, {"counts": [-1] * 2048}, {"counts": [2**62] * 2048}),
+        *({"tensors": 5}, {"tensors": [5]}, {"observer": 5}, {"format": 2}),
+    ],
+)
+def test_a_damaged_calibration_is_none(fields: dict[str, object]) -> None:
+    text = observed(chain(), [[np.ones((2, 3), np.float32)]], "mse").to_json()
+    assert dict(Calibration.from_json(changed(text)))
+    with pytest.raises(ModelError, match=r"calibration: must be|observer: must be"):
+        Calibration.from_json(changed(text, **fields))
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[" * 100_000, b'{"\xff"', b""])
+def test_a_file_that_is_no_calibration(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "ranges.json"
+    path.write_bytes(content)
     with pytest.raises(ModelError, match="must be a file that numlite has saved"):
-        Calibration.from_json("{}")
+        Calibration.load(path)
 
 
 def test_an_interpreter_runs_as_ever_when_it_is_no_longer_observed() -> None:

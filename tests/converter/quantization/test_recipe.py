@@ -108,6 +108,16 @@ def test_a_rule_takes_the_place_of_one_for_the_same() -> None:
         ([entry(algorithm_key="OSCAR")], UnsupportedError, "algorithm_key must be of"),
         ([entry(op_config=config(compute_precision="FLOAT"))], UnsupportedError, "explicit_dequantize"),
         ([entry(op_config=config(min_weight_elements=-1))], ModelError, "must not be negative"),
+        ([entry(op_config=config(min_weight_elements="x"))], ModelError, "must be a whole number, got 'x'"),
+        ([entry(5)], ModelError, "regex must be text, got 5"),  # type: ignore[arg-type]
+        ([entry(operation=[])], ModelError, "operation must be text, got \\[\\]"),  # type: ignore[arg-type]
+        ([entry(algorithm_key={})], ModelError, "algorithm_key must be text"),
+        ([entry(op_config=5)], ModelError, "op_config must be a table of names, got 5"),
+        ([entry(op_config=config({"granularity": 8}))], ModelError, "granularity must be text"),
+        ([entry(op_config=config({"block_size": 32.5}))], ModelError, "block_size must be a whole number"),
+        ([entry(op_config=config({"symmetric": 1}))], ModelError, "symmetric must be true or false"),
+        ([entry(op_config=config({"algorithm_params": 1}))], ModelError, "must be a table of names"),
+        ([entry(op_config=config(activation_tensor_config=8))], ModelError, "must be a table of names"),
     ],
 )
 def test_what_is_no_recipe(source: object, error: type[Exception], message: str) -> None:
@@ -115,10 +125,18 @@ def test_what_is_no_recipe(source: object, error: type[Exception], message: str)
         load_recipe(source)  # type: ignore[arg-type]
 
 
-def test_a_file_that_is_no_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["[", "[" * 100_000, "\udcff"])
+def test_a_file_that_is_no_json(text: str, tmp_path: Path) -> None:
     path = tmp_path / "recipe.json"
-    path.write_text("[")
+    path.write_text(text, errors="surrogateescape")
     with pytest.raises(ModelError, match="must be JSON"):
+        load_recipe(path)
+
+
+def test_a_default_that_names_itself(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.json"
+    path.write_text('{"default": "recipe.json"}')
+    with pytest.raises(ModelError, match="must be a list of rules, got dict"):
         load_recipe(path)
 
 

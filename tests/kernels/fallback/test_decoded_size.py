@@ -15,6 +15,7 @@ from numlite.kernels.fallback.jpeg_pixels import read_jpeg
 from numlite.kernels.fallback.png_format import read_png, write_png
 from numlite.kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 
+from ...hostile_files import hostile_file
 from .nodes import run
 
 
@@ -100,6 +101,16 @@ def test_scans_of_runs_are_read_at_once_and_not_again_and_again() -> None:
     assert image.shape == (1024, 1024, 1) and (image == 128).all()
     with pytest.raises(ResourceExhaustedError, match=r"must have \d+ blocks or fewer"):
         read_jpeg(progressive_jpeg(1024, 200), 1, True)
+
+
+def test_the_hostile_file_is_decoded_where_the_limit_lets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 KB of runs that are 4000 by 4000."""
+    file = text(hostile_file("other/progressive.jpg").read_bytes())
+    [image] = run("DecodeJpeg", [file])
+    assert image.shape == (4000, 4000, 1)
+    monkeypatch.setenv(LIMIT, str(15 << 20))
+    with pytest.raises(ResourceExhaustedError, match=LIMIT):
+        run("DecodeJpeg", [file])
 
 
 def test_a_tall_png_takes_memory_by_its_size() -> None:
