@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -57,13 +58,15 @@ class Measured(NamedTuple):
 def main() -> int:
     arguments = parse_arguments()
     cpu = pin(arguments.cpu)
-    print(f"{machine()}, CPU {cpu}, ai-edge-litert {litert_version()}\n", flush=True)
+    kind = ", CPU time" if arguments.cpu_time else ""
+    print(f"{machine()}, CPU {cpu}, ai-edge-litert {litert_version()}{kind}\n", flush=True)
+    clock = time.process_time_ns if arguments.cpu_time else time.perf_counter_ns
     results: list[Measured] = []
     for work in from_cases() if arguments.cases else from_models():
         if arguments.names and not work.name.startswith(tuple(arguments.names)):
             continue
         try:
-            results.append(measure(work, arguments.seconds))
+            results.append(measure(work, arguments.seconds, clock))
         except (ValueError, RuntimeError) as error:
             print(f"left out: {work.name}: {str(error).splitlines()[0]}", flush=True)
     report(sorted(results, key=lambda measured: measured.ratio.median), arguments.below)
@@ -82,6 +85,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.3, help="measuring time for each model")
     parser.add_argument("--below", type=float, default=float("inf"), help="print only smaller ratios")
     parser.add_argument("--cpu", type=int, help="CPU to run on (default: the last one allowed)")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU time: for a machine that is busy")
     parser.add_argument("--json", type=Path, help="write the results here, too")
     return parser.parse_args()
 
@@ -99,13 +103,13 @@ def from_cases() -> Iterator[Work]:
         yield Work(case.id, case.make, lambda case=case: list(case.inputs))
 
 
-def measure(work: Work, seconds: float) -> Measured:
+def measure(work: Work, seconds: float, clock: Callable[[], int]) -> Measured:
     """Outputs are compared before anything is timed. Raises what either interpreter refuses."""
     content, inputs = work.content(), work.inputs()
     both = [api.Interpreter(model_content=content, num_threads=1) for api in (litert, numlite)]
     theirs, ours = (run(interpreter, interpreter.get_input_details(), inputs) for interpreter in both)
     outputs, _ = outputs_agree(theirs, ours)
-    times = time_in_turns([interpreter.invoke for interpreter in both], seconds)
+    times = time_in_turns([interpreter.invoke for interpreter in both], seconds, clock=clock)
     spreads = [Spread.of(times[:, 0]), Spread.of(times[:, 1]), Spread.of(times[:, 0] / times[:, 1])]
     quietest = float(times[:, 0].min() / times[:, 1].min())
     return Measured(work.name, *spreads, quietest, outputs)
