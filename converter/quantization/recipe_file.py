@@ -90,7 +90,7 @@ def _number(table: Mapping[str, Any], name: str) -> int:
 
 
 def _table(table: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    return _field(table, name, Mapping, None, "a table of names")  # type: ignore[type-abstract, arg-type]
+    return _field(table, name, Mapping, None, "a table of names")
 
 
 def _check_names(what: str, given: Mapping[str, Any], known: set[str]) -> None:
