@@ -10,6 +10,7 @@ import numpy as np
 
 from .console import make_console, make_table
 from .op_table import kind_table
+from .run_results import described
 from .timing import Spread, in_words
 
 if TYPE_CHECKING:
@@ -106,10 +107,7 @@ def json_fields(model: str, settings: dict[str, Any], report: Report) -> dict[st
     fields: dict[str, Any] = {
         "model": model,
         "settings": settings,
-        "inputs": [
-            {"name": name, "type": array.dtype.name, "shape": list(array.shape)}
-            for name, array in start.inputs.items()
-        ],
+        "inputs": [described(name, array) for name, array in start.inputs.items()],
         "start": {
             "open_ns": start.open_ns,
             "prepare_ns": start.prepare_ns,

@@ -21,7 +21,7 @@ from .model_options import (
     timeout_option,
 )
 from .output_file import check_output
-from .run_results import Output, Score, json_fields, labels_of, outputs_of, values_text
+from .run_results import Output, Score, json_fields, labels_of, outputs_of, type_name, values_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ def _show(inputs: Arrays, outputs: list[Output], top: int | None) -> None:
     rows = [("input", name, array) for name, array in inputs.items()]
     for kind, name, array in rows + [("output", output.name, output.array) for output in outputs]:
         shape = "x".join(map(str, array.shape)) or "scalar"
-        table.add_row(kind, name, array.dtype.name, shape, *_statistics(array), values_text(array))
+        table.add_row(kind, name, type_name(array), shape, *_statistics(array), values_text(array))
     console.print(table)
     if top is not None:
         for output in outputs:

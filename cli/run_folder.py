@@ -12,7 +12,7 @@ from .console import make_console, make_progress_console, make_table
 from .json_output import print_json
 from .model_inputs import named
 from .model_runs import run_model
-from .run_results import Output, json_outputs, labels_of, outputs_of, values_text
+from .run_results import Output, json_outputs, labels_of, outputs_of, type_name, values_text
 
 if TYPE_CHECKING:
     from ..interpreter import Interpreter
@@ -87,4 +87,4 @@ def _told(output: Output, top: int | None) -> str:
         return " | ".join(
             "; ".join(f"{score.label or score.place} {score.value:.6g}" for score in row) for row in rows
         )
-    return values_text(output.array) or f"{output.array.dtype.name} {list(output.array.shape)}"
+    return values_text(output.array) or f"{type_name(output.array)} {list(output.array.shape)}"

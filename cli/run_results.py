@@ -96,7 +96,7 @@ def json_fields(
     """The run as docs/json.md describes it."""
     return {
         "model": model,
-        "inputs": [_described(name, array) for name, array in inputs.items()],
+        "inputs": [described(name, array) for name, array in inputs.items()],
         "outputs": json_outputs(outputs, top),
     }
 
@@ -105,12 +105,22 @@ def json_outputs(outputs: Sequence[Output], top: int | None) -> list[dict[str, A
     return [_output_json(output, top) for output in outputs]
 
 
-def _described(name: str, array: np.ndarray) -> dict[str, Any]:
-    return {"name": name, "type": array.dtype.name, "shape": list(array.shape)}
+def described(name: str, array: np.ndarray) -> dict[str, Any]:
+    """Name, type and shape of a value, as docs/json.md has them everywhere."""
+    return {"name": name, "type": type_name(array), "shape": list(array.shape)}
+
+
+def type_name(array: np.ndarray) -> str:
+    """NumPy's name, and `string` for strings, whose types in NumPy tell how long they are or nothing."""
+    kind = array.dtype.kind
+    strings = kind in "SU" or (
+        kind == "O" and all(isinstance(each, bytes | str) for each in array.ravel()[:1])
+    )
+    return "string" if strings else array.dtype.name
 
 
 def _output_json(output: Output, top: int | None) -> dict[str, Any]:
-    found = _described(output.name, output.array)
+    found = described(output.name, output.array)
     if output.quantization is not None:
         found["quantization"] = dict(zip(("scale", "zero_point"), output.quantization, strict=True))
     found["values"] = output.array.tolist() if output.array.size <= MOST_IN_JSON else None

@@ -13,8 +13,11 @@ import pytest
 from numlite.cli.convert_model import command as convert_command
 from numlite.cli.json_output import plain
 from numlite.cli.main import cli, run_command
+from numlite.cli.run_results import type_name
+from numlite.schema import tflite
 
 from ..converter.saved_model.saved_models import FLOAT, add, new_model, signature, write_model
+from ..model_builder import ModelBuilder
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 
@@ -116,6 +119,22 @@ def test_benchmark_against_litert(model: Path, capsys: pytest.CaptureFixture[str
 def test_run(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = printed(capsys, "run", model, "--top", 2)
     assert len(content["outputs"][0]["top"][0]) == 2
+
+
+def test_strings_are_strings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """However long they are, going in and coming out."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor([2, 2], tflite.TensorType.STRING, name=name) for name in "xy")
+    builder.op(tflite.BuiltinOperator.TRANSPOSE, [x, builder.constant([1, 0])], [y])
+    path = tmp_path / "strings.tflite"
+    path.write_bytes(builder.build([x], [y]))
+    content = printed(capsys, "run", path)
+    assert [content[kind][0]["type"] for kind in ("inputs", "outputs")] == ["string", "string"]
+    content = printed(capsys, "benchmark", path, "--runs", 1, "--no-ops")
+    assert content["inputs"] == [{"name": "x", "type": "string", "shape": [2, 2]}]
+    assert run_command(cli, ["run", str(path)]) == 0
+    assert capsys.readouterr().out.count("string") == 2
+    assert type_name(np.zeros(0, np.float32)) == "float32"
 
 
 def test_select_ops(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
