@@ -20,6 +20,7 @@ from . import (
     reshape,
     rnn,
     transpose,
+    transpose_chain,
     variables,
     weights,
 )
@@ -71,6 +72,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     transpose.fuse_matmul_transposes,
     transpose.reduce_transposed,
     transpose.keep_reduced_axes,
+    transpose_chain.merge_moves,
     convolution.use_dilation,
     reshape.move_before_reshape,
     # Into the weights: the scale behind before the bias, which it scales too, and the scale before last.
@@ -92,6 +94,8 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
 # taken in before.
 FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
+    # A gate of several operators is one before a transpose comes between them.
+    activations.fuse_gelu,
     *layout.REGISTRATIONS,
     activations.use_rectifiers,
     activations.fuse_hard_swish,

@@ -165,3 +165,44 @@ def test_patches_of_a_vision_transformer_need_no_transpose() -> None:
     held = {"w": random(4, 3, 2, 2), "s": np.array([0, 4, -1], I64), "k": random(4, 2)}
     made = model(nodes, [value("x", [1, 3, 6, 6])], [value("y", None)], held)
     assert counted(Converter.from_onnx(made).convert())["TRANSPOSE"] == 1
+
+
+def test_a_gelu_between_convolutions_is_one_operator() -> None:
+    """The gate is found although a transpose stands before it."""
+    nodes = [
+        node("Div", ["a", "root"], "d"),
+        node("Erf", ["d"], "e"),
+        node("Add", ["e", "one"], "f"),
+        node("Mul", ["a", "f"], "g"),
+        node("Mul", ["g", "half"], "y"),
+    ]
+    numbers = {"root": np.sqrt(2), "one": 1, "half": 0.5}
+    held = {name: np.array(number, np.float32) for name, number in numbers.items()}
+    counts = counted(checked(Converter.from_onnx(net(nodes, wy=random(5, 4, 1, 1), **held)).convert()))
+    assert counts["GELU"] == 1 and counts["TRANSPOSE"] == 2, counts
+
+
+def test_windows_of_an_image_take_one_transpose() -> None:
+    """[n, c, h, w] as MobileViT's rows of pixels, and back."""
+    nodes = [
+        node("Reshape", ["a", "s0"], "r0"),
+        node("Transpose", ["r0"], "t0", perm=[0, 2, 1, 3]),
+        node("Reshape", ["t0", "s1"], "r1"),
+        node("Transpose", ["r1"], "t1", perm=[0, 3, 2, 1]),
+        node("Reshape", ["t1", "s2"], "r2"),
+        node("MatMul", ["r2", "k"], "y"),
+    ]
+    shapes = {"s0": [12, 2, 4, 2], "s1": [1, 4, 12, 4], "s2": [4, 12, 4]}
+    held = {name: np.array(sizes, I64) for name, sizes in shapes.items()}
+    made = model(
+        [node("Conv", ["x", "w"], "a"), *nodes],
+        [value("x", [1, 3, 6, 8])],
+        [value("y", None)],
+        {"w": random(4, 3, 1, 1), "k": random(4, 2), **held},
+    )
+    content = checked(Converter.from_onnx(made).convert())
+    assert counted(content)["TRANSPOSE"] == 2, counted(content)
+    entry = Converter.from_onnx(made).entries[0]
+    x = random(1, 3, 6, 8)
+    [wanted] = run_graph(entry.module, {"x": x}, [entry.outputs["y"]])
+    np.testing.assert_allclose(run_litert(content, x)[0], wanted, rtol=1e-5, atol=1e-5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numlite.converter.operator_rules import convolution, reshape, transpose, weights
+from numlite.converter.operator_rules import convolution, reshape, transpose, transpose_chain, weights
 
 _STEPS = "stride_h=1, stride_w=1, dilation_h_factor=1, dilation_w_factor=1"
 
@@ -34,6 +34,26 @@ MOVING_PAIRS = [
         transpose.use_reshape,
         "x: 2x1\ny: 1x2 = TRANSPOSE(x, p)\nreturn y",
         "x: 2x1\ns = int32 [1, 2]\ny: 1x2 = RESHAPE(x, s)\nreturn y",
+    ),
+    (
+        transpose_chain.merge_moves,
+        "x: ?x2x3x5\np = int32 [0, 1, 3, 2]\ns = int32 [-1, 10, 3]\nq = int32 [0, 2, 1]\n"
+        "a: ?x2x5x3 = TRANSPOSE(x, p)\nb: ?x10x3 = RESHAPE(a, s)\ny: ?x3x10 = TRANSPOSE(b, q)\nreturn y",
+        "x: ?x2x3x5\np = int32 [0, 2, 1, 3]\ns = int32 [-1, 3, 10]\n"
+        "a: ?x3x2x5 = TRANSPOSE(x, p)\ny: ?x3x10 = RESHAPE(a, s)\nreturn y",
+    ),
+    (
+        # The reshape goes across axes.
+        transpose_chain.merge_moves,
+        "x: 2x3x4\np = int32 [0, 2, 1]\ns = int32 [3, 4, 2]\n"
+        "a: 2x4x3 = TRANSPOSE(x, p)\nb: 3x4x2 = RESHAPE(a, s)\ny: 3x2x4 = TRANSPOSE(b, p)\nreturn y",
+        "",
+    ),
+    (
+        # What is between is used.
+        transpose_chain.merge_moves,
+        "x: 2x3\np = int32 [1, 0]\na: 3x2 = TRANSPOSE(x, p)\ny: 2x3 = TRANSPOSE(a, p)\nreturn y, a",
+        "",
     ),
     (transpose.use_reshape, "x: 2x?\ny: ?x2 = TRANSPOSE(x, p)\nreturn y", ""),
     (
