@@ -94,10 +94,10 @@ def _operator(content: bytes) -> str:
 
 
 def _small_inputs(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The inputs behind the first that are sizes, axes or settings rather than data."""
+    """The inputs that are sizes, axes or settings rather than data: scalars, and vectors behind the first."""
     found = {}
     for place, info in enumerate(ModelProto.FromString(path.read_bytes()).graph.input):
-        if place and arrays[f"i{place}"].ndim <= 1:
+        if arrays[f"i{place}"].ndim <= bool(place):
             found[info.name] = arrays[f"i{place}"]
     return found
 

@@ -31,15 +31,13 @@ def channels_first(y: Tensor) -> Tensor:
 
 
 def with_height(x: Tensor) -> Tensor:
-    """[n, c, w] as [n, c, 1, w]."""
-    n, channels, width = x.body.sizes_of(x)
-    return x.body.reshaped(x, [n, channels, 1, width])
+    """[n, c, w] as [n, c, 1, w]; by way of channels last, as what it is for has them."""
+    return channels_first(x.body.op("ExpandDims", channels_last(x), x.body.scalar(1, DT_INT32)))
 
 
 def without_height(y: Tensor) -> Tensor:
-    """[n, c, 1, w] as [n, c, w]."""
-    n, channels, _, width = y.body.sizes_of(y)
-    return y.body.reshaped(y, [n, channels, width])
+    """[n, c, 1, w] as [n, c, w], in the same way."""
+    return channels_first(y.body.op("Squeeze", channels_last(y), squeeze_dims=[1]))
 
 
 def along(x: Tensor, op: str, axis: int) -> Tensor:

@@ -54,7 +54,7 @@ def conv_transpose(c: Call) -> Tensor:
     strides, dilations = c.integers("strides", [1] * rank), c.integers("dilations", [1] * rank)
     if x.rank != rank + 2 or len(strides) != rank or len(dilations) != rank or len(extra) != rank:
         raise ModelError(f"x must have {rank + 2} dimensions, strides {rank}, got {x.rank} and {strides}")
-    weights = _dilated(weights, dilations)
+    weights = dilated(weights, dilations)
     whole = [
         -1 if size == -1 else (size - 1) * stride + k
         for size, stride, k in zip(x.sizes[2:], strides, weights.sizes[2:], strict=True)
@@ -69,7 +69,7 @@ def conv_transpose(c: Call) -> Tensor:
     return channels_first(scattered(x, weights, strides, groups, cuts, bias))
 
 
-def _dilated(weights: Tensor, dilations: Sequence[int]) -> Tensor:
+def dilated(weights: Tensor, dilations: Sequence[int]) -> Tensor:
     """Weights with zeros between them, as the operator has no dilations."""
     if max(dilations) == 1:
         return weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...schema.graph_def import DT_FLOAT
 from ..building.movement import axis_of, channels_first, channels_last
 from ..building.tensor import Tensor
 from .call import Call, Rule
+from .register import domain_of
 
 
 def per_channel(values: Tensor, rank: int) -> Tensor:
@@ -59,9 +61,48 @@ def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor,
 def instance_normalization(c: Call) -> Tensor:
     """Each image by its own mean and variance."""
     x, scale, bias = c.inputs()
-    axes = list(range(2, x.rank))
-    y = _normalized(x, axes, c.real("epsilon", 1e-5))[0]
+    epsilon = c.real("epsilon", 1e-5)
+    image = _image_of_groups(c, x)
+    if image is None:
+        y = _normalized(x, list(range(2, x.rank)), epsilon)[0]
+    else:
+        y = c.body.reshaped(_of_groups(c, image, x.sizes[1], epsilon), c.body.sizes_of(x))
+    if _is_all(scale, 1) and _is_all(bias, 0):
+        # What is left out here stands in no transpose's way.
+        return y
     return y * per_channel(scale, x.rank) + per_channel(bias, x.rank)
+
+
+def _is_all(x: Tensor, number: float) -> bool:
+    return x.data is not None and bool(np.all(x.data == number))
+
+
+def _image_of_groups(c: Call, x: Tensor) -> Tensor | None:
+    """The image [n, c, ...] whose channels were put into x [n, groups, rest], None where x is none such.
+
+    PyTorch writes its normalization of groups in this way.
+    """
+    maker = c.importer.makers.get(c.node.input[0])
+    if x.rank != 3 or maker is None or maker.op_type != "Reshape" or domain_of(maker.domain):
+        return None
+    image = c.importer.find(maker.input[0])
+    if not isinstance(image, Tensor) or image.shape is None or image.rank < 4 or -1 in image.sizes[1:]:
+        return None
+    is_grouped = x.sizes[1] > 0 and image.sizes[1] % x.sizes[1] == 0
+    keeps = x.sizes[0] == image.sizes[0] and x.sizes[2] in (
+        -1,
+        math.prod(image.sizes[1:]) // max(x.sizes[1], 1),
+    )
+    return image if is_grouped and keeps else None
+
+
+def _of_groups(c: Call, x: Tensor, groups: int, epsilon: float) -> Tensor:
+    """[n, groups, c / groups, ...], each group by its own mean and variance; of one group [n, c, ...]."""
+    if groups == 1:
+        return _normalized(x, list(range(1, x.rank)), epsilon)[0]
+    n, _, *sizes = c.body.sizes_of(x)
+    grouped = c.body.reshaped(x, [n, groups, x.sizes[1] // groups, *sizes])
+    return _normalized(grouped, list(range(2, grouped.rank)), epsilon)[0]
 
 
 def layer_normalization(c: Call) -> list[Tensor]:
@@ -87,11 +128,10 @@ def group_normalization(c: Call) -> Tensor:
     if channels == -1 or groups < 1 or channels % groups:
         raise ModelError(f"num_groups must divide the channels, got {groups} of {channels}")
     sizes = c.body.sizes_of(x)
-    grouped = c.body.reshaped(x, [sizes[0], groups, channels // groups, *sizes[2:]])
-    y = _normalized(grouped, list(range(2, grouped.rank)), c.real("epsilon", 1e-5))[0]
+    y = _of_groups(c, x, groups, c.real("epsilon", 1e-5))
     if c.opset < 21:
         # One number for each group.
-        ones = [1] * (grouped.rank - 2)
+        ones = [1] * (y.rank - 2)
         y = y * c.body.reshaped(scale, [groups, *ones]) + c.body.reshaped(bias, [groups, *ones])
         return c.body.reshaped(y, sizes)
     return c.body.reshaped(y, sizes) * per_channel(scale, x.rank) + per_channel(bias, x.rank)

@@ -55,11 +55,10 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
         *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "TopK"),
     ),
+    "regions": ("AffineGrid", "Col2Im", "DeformConv", "GridSample", "MaxUnpool", "RoiAlign"),
     "resize": ("Resize", "Upsample"),
     "rnn": ("GRU", "LSTM", "RNN"),
-    "sampling": (
-        *("BlackmanWindow", "CumProd", "GridSample", "HammingWindow", "HannWindow", "NonMaxSuppression"),
-    ),
+    "sampling": (*("BlackmanWindow", "CumProd", "HammingWindow", "HannWindow", "NonMaxSuppression"),),
     "sequence": (
         *("ConcatFromSequence", "Optional", "OptionalGetElement", "OptionalHasElement", "SequenceAt"),
         *("SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceLength"),
@@ -69,6 +68,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Constant", "ConstantOfShape", "Expand", "EyeLike", "Flatten", "Identity", "Range", "Reshape"),
         *("Shape", "Size", "Squeeze", "Trilu", "Unsqueeze"),
     ),
+    "signal": ("DFT", "MelWeightMatrix", "STFT"),
     "trees": (
         *("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier"),
         *("ai.onnx.ml.TreeEnsembleRegressor",),

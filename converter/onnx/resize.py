@@ -53,6 +53,8 @@ def resize(c: Call) -> Tensor:
     scales_given, sizes_given = c.optional(2), c.optional(3)
     crop = [float(n) for n in roi.data.reshape(-1)] if roi is not None and roi.data is not None else []
     if sizes_given is not None:
+        if sizes_given.data is None:
+            return _open_resized(c, x, axes, sizes_given, [])
         sizes = c.constants(3, "the sizes")
         sizes, scales = _by_policy(c, [x.sizes[axis] for axis in axes], sizes)
         return _resized(c, x, axes, scales, sizes, crop)
@@ -83,16 +85,9 @@ def _resized(
 ) -> Tensor:
     if len(scales) != len(axes) or (crop and len(crop) not in (2 * len(axes), 0)):
         raise ModelError(f"scales must be one for each of {len(axes)} axes, got {len(scales)}")
-    default = "half_pixel" if c.opset >= 11 else "asymmetric"
-    sampling = Sampling(
-        c.text("mode", "nearest"),
-        c.text("coordinate_transformation_mode", default),
-        c.text("nearest_mode", "round_prefer_floor" if c.opset >= 11 else "floor"),
-        c.real("cubic_coeff_a", -0.75),
-        c.flag("exclude_outside"),
-        c.flag("antialias"),
-        c.real("extrapolation_value", 0.0),
-    )
+    sampling = _sampling(c)
+    if sizes is None and any(x.sizes[axis] == -1 and scales[place] != 1 for place, axis in enumerate(axes)):
+        return _open_resized(c, x, axes, None, scales)
     lines: dict[int, Line] = {}
     for place, axis in enumerate(axes):
         if scales[place] == 1 and sampling.transform != "tf_crop_and_resize":
@@ -108,6 +103,62 @@ def _resized(
     if not lines:
         return x
     return _by_operator(c, x, sampling, lines) or _by_axes(x, sampling, lines)
+
+
+def _sampling(c: Call) -> Sampling:
+    """What the node's attributes say."""
+    default = "half_pixel" if c.opset >= 11 else "asymmetric"
+    return Sampling(
+        c.text("mode", "nearest"),
+        c.text("coordinate_transformation_mode", default),
+        c.text("nearest_mode", "round_prefer_floor" if c.opset >= 11 else "floor"),
+        c.real("cubic_coeff_a", -0.75),
+        c.flag("exclude_outside"),
+        c.flag("antialias"),
+        c.real("extrapolation_value", 0.0),
+    )
+
+
+def _open_resized(
+    c: Call, x: Tensor, axes: Sequence[int], sizes: Tensor | None, scales: Sequence[float]
+) -> Tensor:
+    """Height and width by sizes that are computed, or whole multiples of those that are not known."""
+    sampling = _sampling(c)
+    told = dict(zip(axes, scales, strict=False))
+    others = sizes is None and any(scale != 1 for axis, scale in told.items() if axis not in (2, 3))
+    corners = _corners(sampling, all(scale == int(scale) for scale in told.values()), False)
+    if x.rank != 4 or others or corners is None or sampling.antialias or x.type != DT_FLOAT:
+        raise UnsupportedError(
+            "sizes and what they become must be constant, but for modes and scales of one operator"
+        )
+    if sizes is not None and (
+        not {2, 3} <= set(axes) or c.text("keep_aspect_ratio_policy", "stretch") != "stretch"
+    ):
+        raise UnsupportedError("sizes that are computed must be those of height and width, and stretch them")
+    both = []
+    for axis in (2, 3):
+        if sizes is not None:
+            both.append(c.body.element(c.body.as_int32(sizes), list(axes).index(axis)))
+        else:
+            both.append(c.body.size(x, axis) * int(told.get(axis, 1)))
+    last = channels_last(x)
+    if sizes is not None and sampling.transform == "pytorch_half_pixel" and sampling.mode == "linear":
+        last = _first_of_one(c, last, both)
+    op = "ResizeBilinear" if sampling.mode == "linear" else "ResizeNearestNeighbor"
+    return channels_first(c.make(op, last, c.make("Pack", *both, axis=0), **corners))
+
+
+def _first_of_one(c: Call, last: Tensor, sizes: Sequence[Tensor]) -> Tensor:
+    """The image; of an axis that gets one element the first alone, which is what that is then."""
+    ends = [
+        size.equals(1).choose(c.body.scalar(1, DT_INT32), c.body.size(last, axis))
+        for axis, size in zip((1, 2), sizes, strict=True)
+    ]
+    bounds = [
+        c.body.integers([0] * 4),
+        c.make("Pack", c.body.scalar(0, DT_INT32), *ends, c.body.scalar(0, DT_INT32), axis=0),
+    ]
+    return c.make("StridedSlice", last, *bounds, c.body.integers([1] * 4), begin_mask=15, end_mask=9)
 
 
 def _by_operator(c: Call, x: Tensor, sampling: Sampling, lines: dict[int, Line]) -> Tensor | None:
@@ -154,10 +205,7 @@ def _by_axes(x: Tensor, sampling: Sampling, lines: dict[int, Line]) -> Tensor:
             places = np.clip(_nearest(sampling.nearest)(at), 0, line.old - 1).astype(np.int32)
             x = body.op("GatherV2", x, body.constant(places), body.scalar(axis, DT_INT32))
         else:
-            weights = body.constant(_weights(sampling, line, at).T.astype(np.float32))
-            order = [*(each for each in range(x.rank) if each != axis), axis]
-            rows = product(body.transposed(body.cast(x, DT_FLOAT), order), weights)
-            x = body.transposed(rows, list(np.argsort(order)))
+            x = _weighted(body.cast(x, DT_FLOAT), _weights(sampling, line, at), axis)
         if sampling.transform == "tf_crop_and_resize":
             beyond = (at < 0) | (at > line.old - 1)
             beyond = beyond.reshape([-1 if each == axis else 1 for each in range(x.rank)])
@@ -167,6 +215,23 @@ def _by_axes(x: Tensor, sampling: Sampling, lines: dict[int, Line]) -> Tensor:
     if x.type == type:
         return x
     return body.cast(x.apply("Round"), type) if type != DT_FLOAT else x
+
+
+def _weighted(x: Tensor, weights: np.ndarray, axis: int) -> Tensor:
+    """The axis multiplied by a matrix [new, old]; of an image with its channels last."""
+    body = x.body
+    if axis == x.rank - 1 and x.rank < 4:
+        return product(x, body.constant(np.ascontiguousarray(weights.T.astype(np.float32))))
+    is_image = x.rank == 4 and axis > 1
+    last, place = (channels_last(x), axis - 1) if is_image else (x, axis)
+    sizes = body.sizes_of(last)
+    before, behind = (math.prod(last.sizes[:place]), math.prod(last.sizes[place + 1 :]))
+    if -1 in last.sizes[place + 1 :]:
+        raise UnsupportedError("the sizes behind one that is changed must be known")
+    rows = body.reshaped(last, [-1 if -1 in last.sizes[:place] else before, last.sizes[place], behind])
+    made = body.op("BatchMatMulV2", body.constant(weights[None].astype(np.float32)), rows)
+    y = body.reshaped(made, [*sizes[:place], len(weights), *sizes[place + 1 :]])
+    return channels_first(y) if is_image else y
 
 
 def _coordinates(sampling: Sampling, line: Line) -> np.ndarray:

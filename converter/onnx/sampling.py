@@ -1,4 +1,4 @@
-"""Boxes and grids: non-maximum suppression, values between pixels; running products and windows."""
+"""Non-maximum suppression of boxes; running products and windows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64
 from ...schema.onnx import TensorProto
 from ..building.computed_types import inner_array
-from ..building.movement import axis_of, channels_first, channels_last, padded, sliced
+from ..building.movement import axis_of, padded, sliced
 from ..building.tensor import Tensor
 from .call import Call, Rule
 from .element_types import outside_type, stored_dtype
@@ -74,66 +74,6 @@ def _kept(
     return c.make("ConcatV2", *ends, column, c.body.scalar(1, DT_INT32))
 
 
-def grid_sample(c: Call) -> Tensor:
-    """Pixels at places of [-1, 1], the nearest or between four."""
-    x, grid = c.inputs()
-    if x.rank != 4 or not x.is_known or -1 in grid.sizes:
-        raise UnsupportedError("images of two dimensions, whose sizes are known, are built")
-    mode, around = c.text("mode", "linear"), c.text("padding_mode", "zeros")
-    aligned = c.flag("align_corners")
-    height, width = x.sizes[2:]
-    across, down = c.body.ops("Unpack", grid, num=2, axis=3)
-    xs, ys = (_place(v, size, aligned, around) for v, size in ((across, width), (down, height)))
-    last = channels_last(x)
-    if mode == "nearest":
-        return channels_first(_pixels(c, last, ys.apply("Round"), xs.apply("Round"), around))
-    if mode not in ("linear", "bilinear"):
-        raise UnsupportedError(f"mode {mode}: nearest and linear are built")
-    left, top = xs.apply("Floor"), ys.apply("Floor")
-    right_share, bottom_share = xs - left, ys - top
-    total: Tensor | None = None
-    for dy, row_share in ((0, 1 - bottom_share), (1, bottom_share)):
-        for dx, share in ((0, 1 - right_share), (1, right_share)):
-            weight = c.make("ExpandDims", row_share * share, c.body.scalar(3, DT_INT32))
-            part = _pixels(c, last, top + dy, left + dx, around) * weight
-            total = part if total is None else total + part
-    assert total is not None
-    return channels_first(total)
-
-
-def _place(v: Tensor, size: int, aligned: bool, around: str) -> Tensor:
-    """Where between 0 and size - 1 a number of [-1, 1] is; mirrored at the ends where told."""
-    at = (v + 1) * ((size - 1) / 2) if aligned else ((v + 1) * size - 1) * 0.5
-    if around == "reflection":
-        low, long = (0.0, size - 1.0) if aligned else (-0.5, float(size))
-        if not long:
-            return at * 0
-        away = (at - low).apply("Abs")
-        turn = away.body.op("FloorMod", away, away.body.scalar(2 * long, DT_FLOAT))
-        at = turn.minimum(2 * long - turn) + low
-    if around in ("border", "reflection"):
-        return at.maximum(0).minimum(size - 1)
-    if around != "zeros":
-        raise ModelError(f"padding_mode must be zeros, border or reflection, got {around!r}")
-    return at
-
-
-def _pixels(c: Call, image: Tensor, ys: Tensor, xs: Tensor, around: str) -> Tensor:
-    """Pixels of [n, h, w, c] at rows and columns [n, oh, ow], zeros outside."""
-    n, height, width, _ = image.sizes
-    rows, columns = (v.maximum(0).minimum(size - 1) for v, size in ((ys, height), (xs, width)))
-    batch = np.broadcast_to(np.arange(n, dtype=np.int32).reshape(n, 1, 1), ys.sizes)
-    places = [
-        c.body.constant(np.ascontiguousarray(batch)),
-        *(c.body.cast(v, DT_INT32) for v in (rows, columns)),
-    ]
-    found = c.make("GatherNd", image, c.make("Pack", *places, axis=3))
-    if around != "zeros":
-        return found
-    inside = c.make("LogicalAnd", rows.equals(ys), columns.equals(xs))
-    return found * c.make("ExpandDims", c.body.cast(inside, DT_FLOAT), c.body.scalar(3, DT_INT32))
-
-
 def cum_prod(c: Call) -> Tensor:
     """Products from the start on, twice as many factors at each step."""
     x, axis = c.input(0), axis_of(c.constants(1, "the axis")[0], c.input(0).rank)
@@ -174,7 +114,6 @@ def _window(weights: tuple[float, ...]) -> Rule:
 REGISTRATIONS: dict[str, Rule] = {
     "BlackmanWindow": _window((0.42, 0.5, 0.08)),
     "CumProd": cum_prod,
-    "GridSample": grid_sample,
     "HammingWindow": _window((25 / 46, 21 / 46)),
     "HannWindow": _window((0.5, 0.5)),
     "NonMaxSuppression": non_max_suppression,

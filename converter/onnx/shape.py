@@ -12,9 +12,11 @@ from ..building.computed_types import inner_array
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
+from ..shapes.context import UNKNOWN, unknown_places
 from .activations import flattened
 from .call import Call, Rule
 from .element_types import inner_type, stored_dtype
+from .register import domain_of
 
 
 def constant(c: Call) -> Tensor:
@@ -75,7 +77,7 @@ def reshape(c: Call) -> Tensor:
     x, wanted = c.input(0), c.input(1)
     numbers = wanted.data if wanted.data is not None else None
     if numbers is None:
-        return c.make("Reshape", x, c.body.as_int32(_with_own(c, x, wanted)))
+        return _told(c, x, c.make("Reshape", x, c.body.as_int32(_with_own(c, x, wanted))))
     sizes = [int(number) for number in numbers.reshape(-1)]
     if c.flag("allowzero") or 0 not in sizes:
         return c.body.reshaped(x, sizes)
@@ -88,6 +90,14 @@ def reshape(c: Call) -> Tensor:
     if -1 in sizes and any(isinstance(each, Tensor) for each in found):
         found = _without_rest(x, sizes, found)
     return c.body.reshaped(x, found)
+
+
+def _told(c: Call, x: Tensor, y: Tensor) -> Tensor:
+    """The reshape, by sizes that need not be computed where but one of them is not known."""
+    shape = y.shape
+    if shape is None or list(shape).count(-1) > 1 or 0 in shape:
+        return y
+    return c.make("Reshape", x, c.body.integers([int(size) for size in shape]))
 
 
 def _without_rest(x: Tensor, sizes: list[int], found: list[int | Tensor]) -> list[int | Tensor]:
@@ -105,8 +115,6 @@ def _without_rest(x: Tensor, sizes: list[int], found: list[int | Tensor]) -> lis
 
 def _with_own(c: Call, x: Tensor, wanted: Tensor) -> Tensor:
     """A computed shape whose zeros, where it may have some, are x's own sizes."""
-    from ..shapes.context import unknown_places
-
     if c.flag("allowzero"):
         return wanted
     known = wanted.numbers
@@ -186,11 +194,53 @@ def unsqueeze(c: Call) -> Tensor:
 def expand(c: Call) -> Tensor:
     """x stretched to a shape; where both are larger than 1 they are equal."""
     x, wanted = c.input(0), c.body.as_int32(c.input(1))
+    sizes = _stretched_sizes(c, x)
+    if sizes is not None:
+        return c.make("BroadcastTo", x, c.body.vector(sizes))
     own = c.body.shape(x)
     both = c.make("BroadcastArgs", own, wanted)
     if both.data is not None and x.shape == tuple(int(each) for each in both.data):
         return x
     return c.make("BroadcastTo", x, both)
+
+
+def _stretched_sizes(c: Call, x: Tensor) -> list[int | Tensor] | None:
+    """The sizes of both, where a size is either known or some axis's own; None where there are others.
+
+    PyTorch writes Where(sizes == -1, 1, sizes), -1 being an axis that stays as it is.
+    """
+    wanted, stays = _chosen(c, c.node.input[1])
+    known = None if wanted is None else wanted.numbers
+    if x.shape is None or wanted is None or known is None or known.ndim != 1 or len(known) < x.rank:
+        return None
+    own, open_places = [1] * (len(known) - x.rank) + list(x.shape), unknown_places(known)
+    sizes: list[int | Tensor] = []
+    for axis, (number, size) in enumerate(zip(known, own, strict=True)):
+        if not open_places[axis]:
+            number = 1 if stays and number == -1 else int(number)
+            if size == -1 or number < 0:
+                return None
+            sizes.append(size if number == 1 else number)
+        elif size == 1 and number != UNKNOWN:
+            sizes.append(c.body.cast(c.body.element(wanted, axis), DT_INT32))
+        else:
+            return None
+    return sizes
+
+
+def _chosen(c: Call, name: str) -> tuple[Tensor | None, bool]:
+    """The sizes, and whether those of -1 among them are replaced by 1 before they are used."""
+    maker = c.importer.makers.get(name)
+    held = c.importer.find(name)
+    if maker is None or maker.op_type != "Where" or domain_of(maker.domain):
+        return (held if isinstance(held, Tensor) else None), False
+    test = c.importer.makers.get(maker.input[0])
+    sizes, ones = c.importer.find(maker.input[2]), c.importer.find(maker.input[1])
+    is_test = test is not None and test.op_type == "Equal" and test.input[0] == maker.input[2]
+    least = c.importer.find(test.input[1]) if is_test and test is not None else None
+    fits = isinstance(ones, Tensor) and ones.data is not None and bool(np.all(ones.data == 1))
+    fits = fits and isinstance(least, Tensor) and least.data is not None and bool(np.all(least.data == -1))
+    return (sizes, True) if fits and isinstance(sizes, Tensor) else (None, False)
 
 
 def identity(c: Call) -> list:

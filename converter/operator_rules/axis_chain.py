@@ -108,11 +108,13 @@ class AxisChain:
         return found
 
     def whole_order(self) -> list[int] | None:
-        """The order of whole axes of before that gives the elements as they are now; None where one is cut."""
+        """The order of axes of before that gives the elements as they are now; None where one is cut."""
         order: list[int] = []
         row = self._row(self.now)
         while row:
-            found = next((at for at, axis in enumerate(self.before) if axis and axis == row[: len(axis)]), None)
+            found = next(
+                (at for at, axis in enumerate(self.before) if axis and axis == row[: len(axis)]), None
+            )
             if found is None:
                 return None
             order.append(found)
@@ -120,7 +122,7 @@ class AxisChain:
         return _with_ones(order, self.before)
 
     def whole_axes(self) -> list[int] | None:
-        """For each axis of now, which one of the same elements in their order of before it is; None as above."""
+        """The axes of now in the order that their elements had before; None where one is cut."""
         row = self._row(self.before)
         order: list[int] = []
         while row:
@@ -164,7 +166,11 @@ def merged_steps(shape: Sequence[int], moves: Sequence[Step]) -> list[Step] | No
             target = list(numbers)
         else:
             return None
-    ways = (_moved_first(chain, shape, target), _moved_last(chain, shape, target), _moved_between(chain, target))
+    ways = (
+        _moved_first(chain, shape, target),
+        _moved_last(chain, shape, target),
+        _moved_between(chain, target),
+    )
     return min((way for way in ways if way is not None), key=cost, default=None)
 
 

@@ -22,6 +22,7 @@ from . import (
     transpose,
     transpose_chain,
     variables,
+    weight_order,
     weights,
 )
 from .rewriter import OperatorRewriter
@@ -63,6 +64,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     activations.use_prelu,
     # What only moves data goes, or out of the way of what a convolution could take in.
     reshape.reshape_single,
+    reshape.reshape_packed,
     reshape.merge_reshapes,
     reshape.merge_reshapes_around,
     reshape.join_reshapes,
@@ -75,6 +77,10 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     transpose_chain.merge_moves,
     convolution.use_dilation,
     reshape.move_before_reshape,
+    # Into the order of weights, before what is added to their results.
+    weight_order.fold_gathered_channels,
+    weight_order.fold_flattened_order,
+    weight_order.fold_unflattened_order,
     # Into the weights: the scale behind before the bias, which it scales too, and the scale before last.
     weights.fold_batch_norm,
     weights.fuse_bias,
@@ -96,6 +102,8 @@ FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
     # A gate of several operators is one before a transpose comes between them.
     activations.fuse_gelu,
+    # One reshape may keep the axes that two join and cut.
+    reshape.merge_reshapes,
     *layout.REGISTRATIONS,
     activations.use_rectifiers,
     activations.fuse_hard_swish,

@@ -66,6 +66,22 @@ def reshape_single(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     return rewriter.become(operator, Op.RESHAPE, [x, sizes], ReshapeOptionsT(new_shape=list(y.shape)))
 
 
+@rule(Op.PACK)
+def reshape_packed(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Reshapes what is packed alone.
+
+    Given:  y = PACK(x)      x: 2x3, y: 2x1x3
+    Result: y = RESHAPE(x, [2, 1, 3])
+    """
+    x, y = operator.operand(0), operator.result
+    if len(operator.operands) != 1 or y.shape is None or y.shape.count(-1) > 1 or 0 in y.shape:
+        return False
+    if x.type == TensorType.STRING:
+        return False
+    sizes = integer_constant(f"{y.name}/sizes", np.array(y.shape))
+    return rewriter.become(operator, Op.RESHAPE, [x, sizes], ReshapeOptionsT())
+
+
 @rule(Op.RESHAPE)
 def merge_reshapes_around(rewriter: OperatorRewriter, last: LiteOperator) -> bool:
     """Makes one reshape of those before and behind an elementwise operator.

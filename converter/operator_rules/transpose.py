@@ -102,8 +102,17 @@ def _follows_convolution(operator: LiteOperator) -> bool:
         transpose = operator.sole_producer(i)
         if transpose is not None and transpose.code == Op.TRANSPOSE:
             weighted = transpose.sole_producer(0)
+            if weighted is not None and weighted.code == Op.RESHAPE and _is_scaled(operator):
+                weighted = weighted.sole_producer(0)
             return weighted is not None and weighted.code in WEIGHTED and not activation_of(weighted)
     return False
+
+
+def _is_scaled(operator: LiteOperator) -> bool:
+    """Whether it is a product with one number, which goes through a reshape."""
+    if operator.code not in (Op.MUL, Op.DIV):
+        return False
+    return any(x is not None and x.data is not None and x.data.size == 1 for x in operator.operands)
 
 
 def _leads_to_ends(rewriter: OperatorRewriter, tensor: LiteTensor) -> bool:

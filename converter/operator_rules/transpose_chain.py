@@ -39,8 +39,10 @@ def merge_moves(rewriter: OperatorRewriter, last: LiteOperator) -> bool:
 def _chain(last: LiteOperator) -> list[LiteOperator]:
     """The reshapes and transposes that lead to this one, the first one first; none where more follow."""
     users = last.result.users
-    if len(users) == 1 and _moves(users[0]) and users[0].operand(0) is last.result:
-        return []
+    if len(users) == 1:
+        (user,) = users
+        if _moves(user) and user.operand(0) is last.result:
+            return []
     found = [last] if _moves(last) else []
     while found:
         before = found[0].sole_producer(0)
@@ -105,4 +107,3 @@ def _vector(y: LiteTensor, place: int, step: Step) -> LiteTensor:
 
 def _options(code: Op) -> ReshapeOptionsT | TransposeOptionsT:
     return ReshapeOptionsT() if code == Op.RESHAPE else TransposeOptionsT()
-

@@ -206,3 +206,33 @@ def test_windows_of_an_image_take_one_transpose() -> None:
     x = random(1, 3, 6, 8)
     [wanted] = run_graph(entry.module, {"x": x}, [entry.outputs["y"]])
     np.testing.assert_allclose(run_litert(content, x)[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_groups_that_are_rows_of_an_instance_need_no_transpose(groups: int) -> None:
+    """PyTorch's normalization of groups: [n, groups, rest], each by its own mean, and back."""
+    nodes = [
+        node("Reshape", ["a", "s"], "r"),
+        node("InstanceNormalization", ["r", "one", "zero"], "i"),
+        node("Shape", ["a"], "of"),
+        node("Reshape", ["i", "of"], "back"),
+        node("Mul", ["back", "f"], "c"),
+        node("Add", ["c", "o"], "y"),
+    ]
+    held = {"s": np.array([0, groups, -1], I64), "f": random(4, 1, 1), "o": random(4, 1, 1)}
+    held |= {"one": np.ones(groups, np.float32), "zero": np.zeros(groups, np.float32)}
+    made = net(nodes, wy=random(5, 4, 1, 1), **held)
+    content = checked(Converter.from_onnx(made).convert())
+    assert counted(content)["TRANSPOSE"] == 2, counted(content)
+    given = {name: random(1, 4, 6, 8) for name in ("x", "z")}
+    weights = {
+        each.name: np.frombuffer(each.raw_data, np.float32)
+        for each in made.graph.initializer
+        if each.name[0] == "w"
+    }
+    a = np.einsum("oi,nihw->nohw", weights["wa"].reshape(4, 4), given["x"])
+    rows = a.reshape(1, groups, -1)
+    rows = (rows - rows.mean(2, keepdims=True)) / np.sqrt(rows.var(2, keepdims=True) + 1e-5)
+    y = rows.reshape(a.shape) * held["f"] + held["o"]
+    wanted = np.einsum("oi,nihw->nohw", weights["wy"].reshape(5, 4), y)
+    np.testing.assert_allclose(run_litert(content, given["x"], given["z"])[0], wanted, rtol=1e-4, atol=1e-5)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from numlite.converter.operator_rules import convolution, reshape, transpose, transpose_chain, weights
+from numlite.converter.operator_rules import (
+    convolution,
+    reshape,
+    transpose,
+    transpose_chain,
+    weight_order,
+    weights,
+)
 
 _STEPS = "stride_h=1, stride_w=1, dilation_h_factor=1, dilation_w_factor=1"
 
@@ -18,6 +25,49 @@ MOVING_PAIRS = [
         reshape.reshape_single,
         "x: 2x3\nb = int32 [0]\ns = int32 [1]\n"
         "y: 3 = STRIDED_SLICE(x, b, s, s) {shrink_axis_mask=1}\nreturn y",
+        "",
+    ),
+    (
+        reshape.reshape_packed,
+        "x: ?x3\ny: ?x1x3 = PACK(x) {axis=1}\nreturn y",
+        "x: ?x3\ns = int32 [-1, 1, 3]\ny: ?x1x3 = RESHAPE(x, s)\nreturn y",
+    ),
+    (reshape.reshape_packed, "x: 2x3\nz: 2x3\ny: 2x2x3 = PACK(x, z) {axis=1}\nreturn y", ""),
+    (reshape.reshape_packed, "x: ?x?\ny: ?x1x? = PACK(x) {axis=1}\nreturn y", ""),
+    (
+        weight_order.fold_gathered_channels,
+        "x: ?x2\nw = [[1, 2], [3, 4], [5, 6]]\nb = [7, 8, 9]\np = int32 [2, 0]\n"
+        "a: ?x3 = FULLY_CONNECTED(x, w, b)\ny: ?x2 = GATHER(a, p) {axis=1}\nreturn y",
+        "x: ?x2\nw = [[5, 6], [1, 2]]\nb = [9, 7]\ny: ?x2 = FULLY_CONNECTED(x, w, b)\nreturn y",
+    ),
+    (
+        # Rows, not channels.
+        weight_order.fold_gathered_channels,
+        "x: 3x2\nw = [[1, 2], [3, 4], [5, 6]]\np = int32 [2, 0]\n"
+        "a: 3x3 = FULLY_CONNECTED(x, w, none)\ny: 2x3 = GATHER(a, p) {axis=0}\nreturn y",
+        "",
+    ),
+    (
+        weight_order.fold_flattened_order,
+        "x: ?x2x2\np = int32 [0, 2, 1]\ns = int32 [-1, 4]\nw = [[1, 2, 3, 4]]\n"
+        "t: ?x2x2 = TRANSPOSE(x, p)\nr: ?x4 = RESHAPE(t, s)\n"
+        "y: ?x1 = FULLY_CONNECTED(r, w, none)\nreturn y",
+        "x: ?x2x2\ns = int32 [-1, 4]\nw = [[1, 3, 2, 4]]\nr: ?x4 = RESHAPE(x, s)\n"
+        "y: ?x1 = FULLY_CONNECTED(r, w, none)\nreturn y",
+    ),
+    (
+        weight_order.fold_unflattened_order,
+        "x: ?x1\np = int32 [0, 2, 1]\ns = int32 [-1, 2, 2]\nw = [[1], [2], [3], [4]]\nb = [5, 6, 7, 8]\n"
+        "d: ?x4 = FULLY_CONNECTED(x, w, b)\nr: ?x2x2 = RESHAPE(d, s)\ny: ?x2x2 = TRANSPOSE(r, p)\nreturn y",
+        "x: ?x1\ns = int32 [-1, 2, 2]\nw = [[1], [3], [2], [4]]\nb = [5, 7, 6, 8]\n"
+        "d: ?x4 = FULLY_CONNECTED(x, w, b)\ny: ?x2x2 = RESHAPE(d, s)\nreturn y",
+    ),
+    (
+        # The result before the reshape is used.
+        weight_order.fold_unflattened_order,
+        "x: ?x1\np = int32 [0, 2, 1]\ns = int32 [-1, 2, 2]\nw = [[1], [2], [3], [4]]\nb = [5, 6, 7, 8]\n"
+        "d: ?x4 = FULLY_CONNECTED(x, w, b)\nr: ?x2x2 = RESHAPE(d, s)\ny: ?x2x2 = TRANSPOSE(r, p)\n"
+        "return y, d",
         "",
     ),
     (
