@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lite.errors import UnsupportedError
 from ...schema import graph_def
-from .program import ArrayType, Type
+from .program import FLOATS_OF_8_BITS, ArrayType, Type
 
 _OUTSIDE = {
     "f64": graph_def.DT_DOUBLE,
@@ -69,6 +69,8 @@ def inner_type(type: Type) -> int:
     if is_constant_only(type):
         return graph_def.DT_UINT64
     if isinstance(type, ArrayType) and type.grid is not None:
+        return graph_def.DT_FLOAT
+    if isinstance(type, ArrayType) and type.element in FLOATS_OF_8_BITS:
         return graph_def.DT_FLOAT
     if isinstance(type, ArrayType) and type.element in _PACKED:
         return _PACKED[type.element]

@@ -15,6 +15,7 @@ from ..ir.types import TensorType, element_type
 from .element_types import inner_type, outside_type
 from .held import Held, Words, joined
 from .program import ArrayType, Type
+from .rounding import as_told, converted, reduce_precision
 from .step import Result, Rule, Step
 
 # Operators broadcast so many axes; more are the same size or a single element.
@@ -249,19 +250,12 @@ def maximum(step: Step) -> Result:
 
 def convert(step: Step) -> Result:
     """CAST; floats become integers towards 0, and anything but 0 is true."""
-    x, type = step.held(0).tensor, inner_type(step.result_type())
+    x, type = as_told(step.held(0)), inner_type(step.result_type())
     if type == DT_BOOL and x.type != DT_BOOL:
         made = x.body.op("NotEqual", x, x.body.scalar(0, x.type))
     else:
         made = x.body.cast(x, type)
-    return joined(made, step.operands, step.shape)
-
-
-def reduce_precision(step: Step) -> Result:
-    """The number itself where its type is as exact as is asked for."""
-    if step.integer("exponent_bits") < 8 or step.integer("mantissa_bits") < 23:
-        raise UnsupportedError("only the precision of 32-bit floats is built")
-    return step.held(0)
+    return converted(step, joined(made, step.operands, step.shape))
 
 
 def bitcast_convert(step: Step) -> Result:

@@ -8,14 +8,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import ModelError, UnsupportedError
+from ...schema import graph_def
 from ...schema.shown import shown
 from .quantized_type import Quantized
 
 # A size that is known only when the program runs.
 UNKNOWN = -1
 # Elements as they are stored.
-_STORED = {
+# Floats of 8 bits, which stand as numbers of 32 bits, and TensorFlow's types of these.
+FLOATS_OF_8_BITS = {
+    "f8E5M2": graph_def.DT_FLOAT8_E5M2,
+    "f8E4M3FN": graph_def.DT_FLOAT8_E4M3FN,
+    "f8E4M3FNUZ": graph_def.DT_FLOAT8_E4M3FNUZ,
+    "f8E4M3B11FNUZ": graph_def.DT_FLOAT8_E4M3B11FNUZ,
+    "f8E5M2FNUZ": graph_def.DT_FLOAT8_E5M2FNUZ,
+}
+_STORED = dict.fromkeys(FLOATS_OF_8_BITS, "u1") | {
     "f64": "f8",
     "f32": "f4",
     "f16": "f2",
@@ -92,7 +102,7 @@ class Dense:
         return self._numbers().reshape(())
 
     def array(self) -> np.ndarray:
-        """All elements, those of bf16 as float32; ModelError when the size is another."""
+        """All elements, those of bf16 and of 8-bit floats as float32; ModelError when the size is another."""
         numbers = self._numbers()
         if self.is_splat:
             return np.broadcast_to(numbers.reshape(()), self.type.shape)
@@ -110,6 +120,8 @@ class Dense:
             return np.left_shift(numbers, 4, dtype=np.int8) >> 4
         if element == "bf16":
             return (numbers.astype(np.uint32) << 16).view(np.float32)
+        if element in FLOATS_OF_8_BITS:
+            return numbers.view(numpy_dtype(FLOATS_OF_8_BITS[element])).astype(np.float32)
         return numbers.astype(np.bool_) if element == "i1" else numbers
 
 
