@@ -74,6 +74,7 @@ _ERRORS = ("DelegateError", "InvokeError", "ModelError", "PrepareError", "StateE
 _HOMES = {
     "CompiledModel": ".compiled_model",
     "HardwareAccelerator": ".compiled_model",
+    "InterpreterBuilder": ".interpreter_builder",
     "TensorBuffer": ".compiled_model",
     "compare_models": ".model_comparison",
     "Context": ".lite.context",

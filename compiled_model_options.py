@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 from .lite.errors import UnsupportedError
-from .lite.interpreter_arguments import OpResolverType
+from .lite.op_resolver_type import OpResolverType
 
 
 class HardwareAccelerator(enum.IntFlag):

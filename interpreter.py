@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .interpreter_core import USUAL, built_core, flex_delegate, usual_start
 from .kernels.compiled.driver.library import Library
-from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite import metrics
-from .lite.environment import kept_bytes
 from .lite.errors import StateError
-from .lite.interpreter import NO_COPY
-from .lite.interpreter import Interpreter as CoreInterpreter
-from .lite.interpreter_arguments import (
-    OpResolverType,
-    check_num_threads,
-    listed_delegates,
-    listed_operators,
-    numerics_of,
-    opened_model,
-    warn_of_kept_tensors,
-)
-from .lite.interpreter_wrapper import InterpreterWrapper
-from .lite.model import Model
-from .lite.settings import Settings, no_place
-from .lite.tensor_access import VIEW_ALIVE, typed_view
-from .lite.tensor_details import all_tensor_details, operator_details, tensor_details
+from .lite.op_resolver_type import OpResolverType
+from .lite.turn import NO_COPY, VIEW_ALIVE
 
 if TYPE_CHECKING:
+    from .interpreter_builder import InterpreterBuilder
+    from .kernels.register import BuiltinOpResolver as OpResolver
     from .lite.delegate import Delegate as PythonDelegate
+    from .lite.interpreter import Interpreter as CoreInterpreter
+    from .lite.interpreter_wrapper import InterpreterWrapper
     from .lite.kernel_call import KernelLibrary
     from .lite.memory_report import MemoryReport
+    from .lite.model import Model
+    from .lite.prepared_start import PreparedStart
     from .lite.profiler import OpProfile
     from .lite.signature_runner import SignatureRunner
 
@@ -50,6 +42,13 @@ __all__ = [
     "load_delegate",
 ]
 
+# Public names that most programs do without.
+_HOMES = {
+    "InterpreterBuilder": "interpreter_builder.InterpreterBuilder",
+    "Model": "lite.model.Model",
+    "OpResolver": "kernels.register.BuiltinOpResolver",
+    "SignatureRunner": "lite.signature_runner.SignatureRunner",
+}
 # The wrapper is held by the interpreter; getrefcount's own argument counts as well.
 _NO_VIEWS = 2
 
@@ -133,54 +132,64 @@ class Interpreter:
         """
         compresses = bool(experimental_compress_quantization_zero_points)
         self._experimental_compress_quantization_zero_points = compresses
-        numerics = numerics_of(experimental_op_resolver_type)
-        if experimental_preserve_all_tensors:
-            warn_of_kept_tensors(numerics)
-        check_num_threads(num_threads)
-        delegates = listed_delegates(experimental_delegates)
-        keeps = kept_bytes() or prepared_model is not None
-        model = opened_model(model_path, model_content, Library.place if keeps else no_place)
-        resolver = OpResolver()
-        if isinstance(experimental_op_resolver_type, OpResolver):
-            resolver = experimental_op_resolver_type.copy()  # custom operators below are this one's alone
-        for registerer in self._custom_op_registerers:
-            from .lite.custom_op import register_custom_op
-
-            register_custom_op(resolver, registerer)
-        settings = Settings(
-            numerics=numerics,
-            num_threads=int(num_threads or 1),
-            preserve_all_tensors=bool(experimental_preserve_all_tensors),
-            compress_zero_points=compresses,
-            delegate_clustering=not experimental_disable_delegate_clustering,
-            delegate_node_fusion=not experimental_disable_delegate_node_fusion,
-            force_delegate_node_profiling=bool(experimental_force_delegate_node_profiling),
-            offered_delegates=tuple(map(_unwrapped, delegates)),
-            trust_compiled_code=bool(trust_compiled_code),
-            prepared_model=None if prepared_model is None else os.fspath(prepared_model),
-            code_place=Library.place if keeps else no_place,
-            find_delegate=_installed_delegate,
-        )
-        self._core = CoreInterpreter(model, resolver, self._library, settings)
         self._model_content = model_content
-        self._interpreter = InterpreterWrapper(self._core)
         self._delegates: list[PythonDelegate | Delegate] = []
-        for delegate in delegates:
-            self.modify_graph_with_delegate(delegate)
-        if self._core.has_flex_operators:
-            from .lite.extras import needed_for
+        self._watched: object = object()  # what views of memory hold on to: the wrapper, once there is one
+        choices = {
+            "preserve_all_tensors": bool(experimental_preserve_all_tensors),
+            "compress_zero_points": compresses,
+            "delegate_clustering": not experimental_disable_delegate_clustering,
+            "delegate_node_fusion": not experimental_disable_delegate_node_fusion,
+            "force_delegate_node_profiling": bool(experimental_force_delegate_node_profiling),
+            "trust_compiled_code": bool(trust_compiled_code),
+        }
+        given = model_content, experimental_delegates, prepared_model, self._custom_op_registerers or None
+        start = None
+        if choices == USUAL and all(argument is None for argument in given):
+            start = usual_start(model_path, num_threads, experimental_op_resolver_type, self._library)
+        if start is not None:
+            self._core: CoreInterpreter | PreparedStart = start
+        else:
+            from .lite import interpreter_arguments as arguments  # a start does without
 
-            with needed_for("models with TensorFlow ops"):
-                from .delegates.flex import FlexDelegate
-
-            self.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
+            numerics = arguments.numerics_of(experimental_op_resolver_type)
+            if experimental_preserve_all_tensors:
+                arguments.warn_of_kept_tensors(numerics)
+            arguments.check_num_threads(num_threads)
+            delegates = arguments.listed_delegates(experimental_delegates)
+            self._core, resolver = built_core(
+                model_path,
+                model_content,
+                experimental_op_resolver_type,
+                self._custom_op_registerers,
+                self._library,
+                prepared_model,
+                numerics=numerics,
+                num_threads=int(num_threads or 1),
+                offered_delegates=tuple(map(_unwrapped, delegates)),
+                **choices,
+            )
+            for delegate in delegates:
+                self.modify_graph_with_delegate(delegate)
+            if self._core.has_flex_operators:
+                self.modify_graph_with_delegate(flex_delegate(resolver))
         self._metrics = metrics.TFLiteMetrics()
         self._metrics.increase_counter_interpreter_creation()
 
     @property
     def core(self) -> CoreInterpreter:
         """The runtime's own interpreter, below this drop-in."""
-        return self._core
+        core = self._core = self._core.whole()
+        return core
+
+    @property
+    def _interpreter(self) -> InterpreterWrapper:
+        """LiteRT's wrapper by name. Views hold on to it."""
+        from .lite.interpreter_wrapper import InterpreterWrapper  # few programs have a use for it
+
+        if not isinstance(self._watched, InterpreterWrapper):
+            self._watched = InterpreterWrapper(self.core)
+        return self._watched
 
     def allocate_tensors(self) -> None:
         """Prepare the model and give its tensors memory. Needed before invoke, and after a resize."""
@@ -192,16 +201,16 @@ class Interpreter:
     ) -> None:
         """Give an input another shape; with strict only dimensions that are -1 in its shape_signature."""
         self._ensure_safe()
-        self._core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
+        self.core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
 
     def reset_all_variables(self) -> None:
         """Set variables to zero; operators and delegates by their hook (InvokeError for one that fails)."""
-        self._core.reset_all_variables()
+        self.core.reset_all_variables()
 
     def release_nonpersistent_memory(self) -> None:
         """Give back the arena until the next allocate_tensors(); variables keep their values."""
         self._ensure_safe()
-        self._core.release_nonpersistent_memory()
+        self.core.release_nonpersistent_memory()
 
     def set_tensor(self, tensor_index: int, value: object) -> None:
         """Copy value into a tensor; its dtype and shape must be the tensor's."""
@@ -228,11 +237,15 @@ class Interpreter:
 
         TypeError where the input's elements are not of dtype. Source: LiteRT tflite/core/interpreter.h.
         """
-        return typed_view(lambda t: self.tensor(t)(), self._core.subgraph().inputs, i, dtype, "input")
+        from .lite.tensor_access import typed_view  # few programs have a use for it
+
+        return typed_view(lambda t: self.tensor(t)(), self.core.subgraph().inputs, i, dtype, "input")
 
     def typed_output_tensor(self, i: int, dtype: type[np.generic] | np.dtype) -> np.ndarray:
         """A view of the i-th output's memory after invoke; the same as typed_input_tensor otherwise."""
-        return typed_view(lambda t: self.tensor(t)(), self._core.subgraph().outputs, i, dtype, "output")
+        from .lite.tensor_access import typed_view
+
+        return typed_view(lambda t: self.tensor(t)(), self.core.subgraph().outputs, i, dtype, "output")
 
     def invoke(self, timeout_s: float | None = None) -> None:
         """Run the model. Releases the GIL while kernels run. RuntimeError when a node fails.
@@ -242,7 +255,7 @@ class Interpreter:
         interpreter can be used again at once: inputs keep their values, outputs and intermediate tensors
         have values of this run or of the last, variables those that the nodes before the stop gave them.
         """
-        if getrefcount(self._interpreter) != _NO_VIEWS:
+        if getrefcount(self._watched) != _NO_VIEWS:
             raise StateError(VIEW_ALIVE)
         if timeout_s is None:
             self._core.invoke()
@@ -258,7 +271,7 @@ class Interpreter:
         self._core.cancel()
 
     def _safe_to_run(self) -> bool:
-        return getrefcount(self._interpreter) == _NO_VIEWS
+        return getrefcount(self._watched) == _NO_VIEWS
 
     def _ensure_safe(self) -> None:
         if not self._safe_to_run():
@@ -266,29 +279,37 @@ class Interpreter:
 
     def num_subgraphs(self) -> int:
         """How many graphs the model has; the first is the one that invoke runs."""
-        return len(self._core.subgraphs)
+        return len(self.core.subgraphs)
 
     def get_input_details(self) -> list[dict[str, Any]]:
         """name, index, shape, shape_signature, dtype and quantization of each input, in the file's order."""
-        return [self._get_tensor_details(t, 0) for t in self._core.subgraph().inputs]
+        return self._core.input_details()
 
     def get_output_details(self) -> list[dict[str, Any]]:
         """The same as get_input_details, of the outputs."""
-        return [self._get_tensor_details(t, 0) for t in self._core.subgraph().outputs]
+        return self._core.output_details()
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
         """Details of all tensors of a subgraph, without the scratch memory of its operators."""
-        return all_tensor_details(self._core.subgraphs, subgraph_index)
+        from .lite.tensor_details import all_tensor_details
+
+        return all_tensor_details(self.core.subgraphs, subgraph_index)
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
-        tensor = self._core.tensor(int(tensor_index), int(subgraph_index))
-        return tensor_details(tensor, self._core.subgraph(int(subgraph_index)).tensors)
+        from .lite.tensor_details import tensor_details
+
+        tensor = self.core.tensor(int(tensor_index), int(subgraph_index))
+        return tensor_details(tensor, self.core.subgraph(int(subgraph_index)).tensors)
 
     def _get_op_details(self, op_index: int) -> dict[str, Any]:
-        return operator_details(self._core.subgraph(), self._interpreter.node(op_index))
+        from .lite.tensor_details import operator_details
+
+        return operator_details(self.core.subgraph(), self._interpreter.node(op_index))
 
     def _get_ops_details(self) -> list[dict[str, Any]]:
-        return [operator_details(self._core.subgraph(), node) for node in self._core.subgraph().nodes]
+        from .lite.tensor_details import operator_details
+
+        return [operator_details(self.core.subgraph(), node) for node in self.core.subgraph().nodes]
 
     @property
     def experimental_compress_quantization_zero_points(self) -> bool:
@@ -306,7 +327,7 @@ class Interpreter:
         Raises RuntimeError when it fails; the model then runs without any delegate.
         """
         self._ensure_safe()
-        self._core.modify_graph_with_delegate(_unwrapped(delegate))
+        self.core.modify_graph_with_delegate(_unwrapped(delegate))
         self._delegates.append(delegate)
 
     def profile(self, runs: int = 20) -> list[OpProfile]:
@@ -315,17 +336,17 @@ class Interpreter:
         The inputs are used as they are set; variables advance as with invoke.
         """
         self._ensure_safe()
-        return self._core.profile(runs)
+        return self.core.profile(runs)
 
     def memory_report(self) -> MemoryReport:
         """Bytes of the arenas and their lower bound; offset and lifetime of every tensor."""
-        return self._core.memory_report()
+        return self.core.memory_report()
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """{key: {'inputs': [names], 'outputs': [names]}} of each signature."""
         return {
             key: {"inputs": list(signature.inputs), "outputs": list(signature.outputs)}
-            for key, signature in self._core.signatures.items()
+            for key, signature in self.core.signatures.items()
         }
 
     @property
@@ -339,28 +360,8 @@ class Interpreter:
         """A function of named arrays for a signature; the key may be left out when there is only one."""
         from .lite.signature_runner import SignatureRunner, only_signature  # most programs have no use for it
 
-        key = only_signature(self._core.signatures) if signature_key is None else signature_key
+        key = only_signature(self.core.signatures) if signature_key is None else signature_key
         return SignatureRunner(interpreter=self, signature_key=key)
-
-
-class InterpreterBuilder:
-    """Makes interpreters of a model whose operators a resolver finds.
-
-        builder = numlite.InterpreterBuilder(numlite.Model.from_path("square.tflite"), numlite.OpResolver())
-        interpreter = builder(num_threads=2)
-
-    They share the model's bytes, and each has memory of its own.
-    Source: LiteRT tflite/core/interpreter_builder.h.
-    """
-
-    def __init__(self, model: Model, resolver: OpResolver) -> None:
-        self.model = model
-        self.resolver = resolver
-
-    def __call__(self, num_threads: int | None = None, **settings: Any) -> Interpreter:
-        """An interpreter; settings are those of Interpreter. Raises what making an Interpreter raises."""
-        ends: dict[str, Any] = {"model_content": self.model, "experimental_op_resolver_type": self.resolver}
-        return Interpreter(num_threads=num_threads, **ends, **settings)
 
 
 class InterpreterWithCustomOps(Interpreter):
@@ -371,16 +372,17 @@ class InterpreterWithCustomOps(Interpreter):
     """
 
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
+        from .lite.interpreter_arguments import listed_operators
+
         self._custom_op_registerers = listed_operators(custom_op_registerers)
         super().__init__(**kwargs)
 
 
 def __getattr__(name: str) -> object:
-    if name != "SignatureRunner":
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .lite.signature_runner import SignatureRunner
-
-    return SignatureRunner
+    module, _, given = _HOMES[name].rpartition(".")
+    return getattr(import_module(f".{module}", __package__), given)
 
 
 def __dir__() -> list[str]:
@@ -389,9 +391,3 @@ def __dir__() -> list[str]:
 
 def _unwrapped(delegate: PythonDelegate | Delegate) -> PythonDelegate:
     return delegate.delegate if isinstance(delegate, Delegate) else delegate
-
-
-def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate | None:
-    from .delegates.loading import installed_delegate
-
-    return installed_delegate(name, options)

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .lite.available_memory import allocate
 from .lite.errors import StateError
-from .lite.memory import allocate
 from .lite.tensor import NUMPY_DTYPES, Shape, TensorType
 from .lite.tensor_access import numpy_type
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels.compiled.driver.library import Library
 from ..kernels.machine_peak import LINE_BYTES, PEAK_ARGS, SUMS, byte_macs, float_macs
-from ..lite.memory import allocate
+from ..lite.available_memory import allocate
 from ..lite.native_plan import NativePlan
 from ..lite.thread_pool import shared_pool
 

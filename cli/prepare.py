@@ -26,7 +26,7 @@ def command(model: str, threads: int, resolver: str, output: Path | None) -> Non
     The cache does so by itself for a model that is loaded a second time (NUMLITE_PREPARED=off: it does not).
     A file is for those who ship: it is trusted as a program is, since kernels read and write where it says.
     """
-    from ..lite.prepared_model import NotKept
+    from ..lite.prepared_file import NotKept
     from ..lite.whole_file import write_whole
 
     if output is not None:

@@ -9,9 +9,10 @@ from os import PathLike
 import numpy as np
 
 from ..kernels.packed import PACKED_BITS, packed
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.errors import ModelError
 from ..lite.string_tensor import pack_strings
-from ..lite.tensor import OVERREAD_BYTES, TensorType
+from ..lite.tensor import TensorType
 from ..lite.whole_file import write_whole
 from ..schema import tflite
 from ..schema.operator_code import operator_code

@@ -9,18 +9,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.tensor import (
-    MOST_KNOWN_BYTES,
-    NUMPY_DTYPES,
-    OVERREAD_BYTES,
-    AllocationType,
-    Shape,
-    Tensor,
-    TensorType,
-)
+from ..lite.tensor import MOST_KNOWN_BYTES, NUMPY_DTYPES, AllocationType, Shape, Tensor, TensorType
 
 INDEX_TYPES = (TensorType.INT32, TensorType.INT64)
 MAX_SIZE = 2**31 - 1  # the format keeps sizes as int32

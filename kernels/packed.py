@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.errors import UnsupportedError
-from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
+from ..lite.tensor import AllocationType, Tensor, TensorType
 
 PACKED_BITS = {TensorType.INT4: 4, TensorType.UINT4: 4, TensorType.INT2: 2}
 

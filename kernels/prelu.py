@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
+from ..lite.tensor import AllocationType, Tensor, TensorType
 from .broadcast import binary_call, broadcast_shape
 from .index_vector import check_counts
 from .operator_facts import SUFFIXES

@@ -7,12 +7,13 @@ from math import prod
 
 import numpy as np
 
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.quantization import Quantization
-from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
+from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
 from .element_functions import UNARY, loop_fields
 from .index_vector import check_counts
 from .lookup import (

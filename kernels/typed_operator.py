@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..lite.available_memory import OVERREAD_BYTES
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node, StandIns
 from ..lite.registration import Registration
-from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
+from ..lite.tensor import AllocationType, Tensor, TensorType
 from .operator_facts import Operator
 
 # By the type that is not taken, the one that is instead.

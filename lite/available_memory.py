@@ -1,4 +1,4 @@
-"""How many bytes this process can still take: what the system promises, it may not have."""
+"""Memory: blocks of it, and how many bytes this process can still take; the system promises more."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import os
 from contextlib import suppress
 from functools import cache
 
+import numpy as np
+
 from .errors import PrepareError
 
+ALIGNMENT = 64  # of blocks of memory, in bytes
+OVERREAD_BYTES = 128  # vector kernels may read (never write) this far past the end of any tensor
 SMALL_BYTES = 64 << 20  # asking what is available takes longer than having so much
 
 _UNKNOWN = 1 << 62
@@ -35,6 +39,20 @@ def check_room(nbytes: int) -> None:
     """PrepareError when the machine does not have so much memory left."""
     if nbytes > SMALL_BYTES and nbytes > (available := available_bytes()):
         raise PrepareError(f"memory: {nbytes:,} bytes are needed, {available:,} are available")
+
+
+def allocate(nbytes: int) -> np.ndarray:
+    """Zeroed memory, flat uint8, 64-byte aligned, with OVERREAD_BYTES readable after its end.
+
+    Raises PrepareError when the machine does not have that much left.
+    """
+    check_room(nbytes)
+    try:
+        memory = np.zeros(nbytes + ALIGNMENT + OVERREAD_BYTES, np.uint8)
+    except MemoryError as error:
+        raise PrepareError(f"memory: could not allocate {nbytes:,} bytes") from error
+    start = -memory.__array_interface__["data"][0] % ALIGNMENT
+    return memory[start : start + nbytes]
 
 
 def _system_bytes() -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .available_memory import ALIGNMENT, OVERREAD_BYTES
 from .lifetimes import may_replace
-from .memory import ALIGNMENT
-from .tensor import OVERREAD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from .available_memory import allocate
 from .delegate import NULL_BUFFER_HANDLE, Delegate
 from .errors import StateError
-from .memory import allocate
 from .node import Node
 from .node_errors import warn_of_failure
 from .registration import Registration

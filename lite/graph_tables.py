@@ -11,9 +11,9 @@ import numpy as np
 from ..schema import tflite
 from ..schema.flatbuffer import Fields, array_at, int32s_at, string_at
 from ..schema.operator_code import options_of
+from .available_memory import allocate
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import outside
-from .memory import allocate
 from .node import Node
 from .quantization import Quantization, quantization_fault
 from .shape_check import checked_shape

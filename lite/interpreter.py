@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from _thread import RLock  # importing threading would take 2 ms of a start
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,10 +14,13 @@ from .stage import State, Watch
 from .subgraph_builder import SubgraphBuilder, no_collection
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
+from .tensor_details import tensor_details
+from .turn import NO_COPY, Turn
 from .variables import reset_operators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from .bound_memory import BoundMemory
     from .delegate import Delegate
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .memory_report import MemoryReport
     from .model import Model, Signature
     from .op_resolver import OpResolver
+    from .prepared_file import Mapped
     from .profiler import OpProfile
     from .settings import Settings
     from .stage import Observer, Probe
@@ -35,20 +36,6 @@ if TYPE_CHECKING:
     from .tensor import Shape, Tensor
 
 _INT32_END = 1 << 31
-_BUSY = (
-    "The interpreter is in use by another thread: no other call may be made until invoke() has "
-    "finished. Give each thread an Interpreter of its own"
-)
-
-
-_REENTRANT = (
-    "The interpreter is running, and the call comes from an operator or delegate that it runs: that must "
-    "use the context which its hooks are given, or an Interpreter of its own"
-)
-NO_COPY = (
-    "an Interpreter cannot be copied or pickled, since it holds memory and native code: make another one "
-    "from the same model"
-)
 
 
 class Interpreter:
@@ -64,8 +51,10 @@ class Interpreter:
         resolver: OpResolver,
         library: KernelLibrary,
         settings: Settings,
+        turn: Turn | None = None,
     ) -> None:
         self.model = model
+        self.turn = turn or Turn()
         kept = None
         if settings.code_place is not no_place:
             from .prepared_models import prepared_models
@@ -73,16 +62,14 @@ class Interpreter:
             kept = prepared_models(model, settings)
         with no_collection():
             builder = SubgraphBuilder(model, resolver)
-            self.runtime = Runtime(builder, library, settings, model.metadata, prepared_models=kept)
+            self.runtime = Runtime(
+                builder, library, settings, model.metadata, self.turn.cancellation, prepared_models=kept
+            )
         self.subgraphs = self.runtime.subgraphs
         if kept is not None:
             kept.is_sound = all(graph.fault is None for graph in self.subgraphs)
         self.signatures: dict[str, Signature] = model.signatures()
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
-        self._busy = False
-        self._cancel_lock = RLock()  # a signal handler may cancel in the thread that has it
-        self._cancel_asked = False
-        self._open_limits = 0
 
     def __del__(self) -> None:
         if not hasattr(self, "runtime"):
@@ -90,6 +77,29 @@ class Interpreter:
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
         self.runtime.subgraphs.clear()
         self.runtime.copies.clear()
+
+    def whole(self) -> Self:
+        """Itself: nothing of it has been left for later."""
+        return self
+
+    def take_over(self, mapped: Mapped, arena: np.ndarray) -> None:
+        """Go on with the first graph in the memory of a PreparedStart, where it is allocated."""
+        kept = self.runtime.prepared_models
+        assert kept is not None
+        kept.taken_over = mapped, arena
+        with no_collection():
+            self.subgraphs[0].allocate_tensors()
+
+    def input_details(self) -> list[dict[str, Any]]:
+        """Of the first graph's inputs."""
+        return self._details(self.subgraph().inputs)
+
+    def output_details(self) -> list[dict[str, Any]]:
+        return self._details(self.subgraph().outputs)
+
+    def _details(self, tensors: Sequence[int]) -> list[dict[str, Any]]:
+        graph = self.subgraph()
+        return [tensor_details(self.tensor(t), graph.tensors) for t in tensors]
 
     @property
     def has_flex_operators(self) -> bool:
@@ -131,7 +141,7 @@ class Interpreter:
             tensor = self.tensor(index, subgraph_index)
         except ValueError as error:
             raise StateError(f"resize_tensor_input: {error}") from error
-        with self._exclusive():
+        with self.turn.exclusive():
             subgraph.resize_input(index, tuple(sizes.tolist()), strict)
             if not subgraph.was_allocated:
                 tensor.first_shape = tensor.shape
@@ -142,7 +152,7 @@ class Interpreter:
 
     def allocate_tensors(self, subgraph_index: int = 0) -> None:
         """Prepare a subgraph; where it fails, inputs of shapes that it does not declare are named."""
-        with self._exclusive(), no_collection():
+        with self.turn.exclusive(), no_collection():
             subgraph = self.subgraph(subgraph_index)
             first_time = not subgraph.was_allocated
             try:
@@ -163,7 +173,7 @@ class Interpreter:
         What the calls of a probe look at, results of native nodes, it does not see. allocate_tensors must
         follow.
         """
-        with self._exclusive():
+        with self.turn.exclusive():
             self.runtime.watch = None if observer is None else Watch(observer, probe)
             for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.discard_stages()
@@ -247,34 +257,23 @@ class Interpreter:
 
         In the main thread Python's signal handlers run meanwhile, so that Ctrl-C raises KeyboardInterrupt.
         """
-        if self._busy:
-            raise self._busy_error()
-        # Nothing is called since the question: no thread and no signal handler has run in between. With a
-        # lock, one that raises between taking it and the `try` would leave it taken.
-        self._busy = True
+        turn = self.turn
+        if turn.busy:
+            raise turn.error()
+        turn.busy = True
         try:
             self.subgraphs[subgraph_index].invoke()
         finally:
-            self._busy = False
-            if self._cancel_asked:
-                self._forget_cancel()
+            turn.busy = False
+            if turn.cancel_asked:
+                turn.forget_cancel()
 
-    @contextmanager
-    def limited(self, timeout_s: float | None) -> Iterator[None]:
+    def limited(self, timeout_s: float | None) -> AbstractContextManager[None]:
         """All calls in the block are one run: cancel() ends it, and so does the time that it may take.
 
         None is no limit. Raises TimedOutError.
         """
-        cancellation = self.runtime.cancellation
-        before, limits = cancellation.deadline, self._open_limits
-        try:
-            self._open_limits = limits + 1
-            cancellation.limit(timeout_s)
-            yield
-        finally:
-            cancellation.deadline = before
-            self._open_limits = limits
-            self._forget_cancel()
+        return self.turn.limited(timeout_s)
 
     def cancel(self) -> None:
         """Stop the call that runs the model in another thread: it raises CancelledError there.
@@ -282,24 +281,12 @@ class Interpreter:
         Without such a call it does nothing; the next one runs as ever. May be called from any thread and
         from signal handlers, and does not wait.
         """
-        with self._cancel_lock:
-            if self.is_running:
-                self._cancel_asked = True
-                self.runtime.cancellation.cancel()
-                if not self.is_running:
-                    self._forget_cancel()
+        self.turn.cancel()
 
     @property
     def is_running(self) -> bool:
         """Whether a call is under way that cancel() would stop."""
-        return self._busy or self._open_limits > 0
-
-    def _forget_cancel(self) -> None:
-        """What a run was asked is over with it, whether it has noticed or not."""
-        with self._cancel_lock:
-            if not self.is_running:
-                self._cancel_asked = False
-                self.runtime.cancellation.go_on()
+        return self.turn.is_taken
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
         """Let the delegate take nodes of all subgraphs.
@@ -309,7 +296,7 @@ class Interpreter:
         """
         from .delegate_application import apply_delegate
 
-        with self._exclusive():
+        with self.turn.exclusive():
             self._views.clear()
             apply_delegate(self.runtime, delegate)
 
@@ -317,7 +304,7 @@ class Interpreter:
         """Have a delegate hold a tensor's value under a handle of its own."""
         from .delegate_application import hold_tensor
 
-        with self._exclusive():
+        with self.turn.exclusive():
             subgraph, tensor = self.subgraph(subgraph_index), self.tensor(index, subgraph_index)
             self._views.pop(tensor, None)
             hold_tensor(subgraph, tensor, handle, delegate)
@@ -329,7 +316,7 @@ class Interpreter:
 
     def bind_memory(self, bound: BoundMemory, wanted: Mapping[int, np.ndarray]) -> None:
         """Have tensors of an allocated subgraph lie in their caller's memory, as far as it serves."""
-        with self._exclusive():
+        with self.turn.exclusive():
             bound.bind(wanted)
 
     def reset_all_variables(self) -> None:
@@ -337,14 +324,14 @@ class Interpreter:
 
         InvokeError when one of those fails.
         """
-        with self._exclusive():
+        with self.turn.exclusive():
             for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.reset_variables()
                 reset_operators(subgraph)
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arenas back until the next allocate_tensors."""
-        with self._exclusive():
+        with self.turn.exclusive():
             for subgraph in self.subgraphs:
                 subgraph.release_nonpersistent_memory()
             self._views.clear()
@@ -359,29 +346,8 @@ class Interpreter:
         """Times of each operator over real invokes with the inputs as they are set."""
         from .profiler import profile
 
-        with self._exclusive():
+        with self.turn.exclusive():
             return profile(self.subgraph(subgraph_index), runs)
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        if self._busy:
-            raise self._busy_error()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-            if self._cancel_asked:
-                self._forget_cancel()
-
-    def _busy_error(self) -> StateError:
-        """The error of a call that meets another one: of another thread, or its own caller."""
-        frame, mine = sys._getframe(1), 0
-        while frame is not None:
-            is_call = frame.f_code.co_filename == __file__ and frame.f_code.co_name != "_exclusive"
-            mine += is_call and frame.f_locals.get("self") is self
-            frame = frame.f_back  # type: ignore[assignment]
-        return StateError(_BUSY if mine < 2 else _REENTRANT)
 
     def __getstate__(self) -> object:
         raise TypeError(NO_COPY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -11,32 +10,11 @@ from typing import TYPE_CHECKING, Any
 from .context import Numerics
 from .model import Model
 from .op_resolver import OpResolver
+from .op_resolver_type import OpResolverType
 from .settings import no_place
 
 if TYPE_CHECKING:
-    from .kernel_call import CodePlace
-
-
-@enum.unique
-class OpResolverType(enum.Enum):
-    """Which kernels run.
-
-    AUTO and BUILTIN give the results of LiteRT's default kernels; BUILTIN_REF and
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES those of TFLite's reference kernels.
-    """
-
-    AUTO = 0
-    BUILTIN = 1
-    BUILTIN_REF = 2
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
-
-
-_NUMERICS = {
-    OpResolverType.AUTO: Numerics.DEFAULT,
-    OpResolverType.BUILTIN: Numerics.DEFAULT,
-    OpResolverType.BUILTIN_REF: Numerics.REFERENCE,
-    OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES: Numerics.REFERENCE,
-}
+    from .private_file import CodePlace
 
 
 def numerics_of(resolver_type: object) -> Numerics:
@@ -45,7 +23,7 @@ def numerics_of(resolver_type: object) -> Numerics:
         return Numerics.DEFAULT
     if not isinstance(resolver_type, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
-    return _NUMERICS[resolver_type]
+    return Numerics.REFERENCE if resolver_type.is_reference else Numerics.DEFAULT
 
 
 def warn_of_kept_tensors(numerics: Numerics) -> None:

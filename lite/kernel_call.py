@@ -115,13 +115,6 @@ class KernelCall:
         self.cost = 0
 
 
-class CodePlace(NamedTuple):
-    """The cache's folder, and what all code of the process depends on."""
-
-    folder: str
-    state: str
-
-
 class KernelLibrary(Protocol):
     """Where compiled kernels come from; the roof hands one to the runtime."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .available_memory import allocate
 from .errors import InvokeError
-from .memory import allocate
 from .tensor import MOST_KNOWN_BYTES, AllocationType, TensorType
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from .available_memory import SMALL_BYTES, check_room
+from .available_memory import ALIGNMENT, SMALL_BYTES, allocate, check_room
 from .errors import PrepareError
 from .lifetimes import NOT_IN_ARENA, Lifetime, compute_lifetimes
 from .string_tensor import OBJECT_BYTES
-from .tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor
+from .tensor import AllocationType, Shape, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .node import Node
     from .prepared_graph import PreparedGraph
 
-ALIGNMENT = 64
 _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 
@@ -35,20 +34,6 @@ def check_room_for(tensor: Tensor, shape: Shape) -> None:
             check_room(nbytes)
         except PrepareError as error:
             raise PrepareError(f"tensor {tensor.index} {tensor!r}: shape {shape}: {error}") from error
-
-
-def allocate(nbytes: int) -> np.ndarray:
-    """Zeroed memory, flat uint8, 64-byte aligned, with OVERREAD_BYTES readable after its end.
-
-    Raises PrepareError when the machine does not have that much left.
-    """
-    check_room(nbytes)
-    try:
-        memory = np.zeros(nbytes + ALIGNMENT + OVERREAD_BYTES, np.uint8)
-    except MemoryError as error:
-        raise PrepareError(f"memory: could not allocate {nbytes:,} bytes") from error
-    start = -memory.__array_interface__["data"][0] % ALIGNMENT
-    return memory[start : start + nbytes]
 
 
 class StageMemory:
@@ -106,10 +91,11 @@ class StageMemory:
         offsets: list[int],
         arena_bytes: int,
         owners: dict[int, int],
+        arena: np.ndarray | None = None,
     ) -> Self:
-        """As an earlier one has planned it for the nodes up to the one at position last."""
+        """As an earlier one has planned it for the nodes up to the one at position last; arena may be its."""
         memory = cls.__new__(cls)
-        memory._arena = None
+        memory._arena = arena
         memory.lifetimes = [Lifetime(*fields) for fields in lifetimes]
         memory.owners, memory.offsets, memory.arena_bytes = owners, offsets, arena_bytes
         memory._place_persistent(subgraph, 0, last)

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..schema import tflite
 from ..schema.flatbuffer import Fields
+from .available_memory import OVERREAD_BYTES
 from .errors import ModelError
-from .tensor import OVERREAD_BYTES
 
 if TYPE_CHECKING:
-    from .kernel_call import CodePlace
+    from .private_file import CodePlace
 
 _U32 = struct.Struct("<I").unpack_from
 _U64 = struct.Struct("<Q").unpack_from
@@ -100,6 +100,21 @@ class Model:
         data = self._data[start : start + nbytes]
         ends_early = start + nbytes + OVERREAD_BYTES <= self.nbytes
         return data if ends_early and (self.address + start) % alignment == 0 else self._copy(index, data)
+
+    def origin(self, data: np.ndarray) -> tuple[int, bool] | None:
+        """Where in the file a constant begins, and whether it is read from a copy; None for others."""
+        at: int = data.__array_interface__["data"][0]
+        for index, copy in self._copies.items():
+            if copy.__array_interface__["data"][0] == at:
+                return self._place(index)[0], True
+        return (at - self.address, False) if 0 <= at - self.address <= self.nbytes - len(data) else None
+
+    @classmethod
+    def of_known(cls, content: mmap.mmap, info: os.stat_result) -> Model:
+        """The model of a mapped file that was verified before."""
+        model = cls(content, is_verified=True)
+        model.file, model._mapped = info, content
+        return model
 
     def _place(self, index: int) -> tuple[int, int]:
         """Where a buffer's bytes begin, and how many there are."""

@@ -104,6 +104,10 @@ class NativePlan:
         """The row that failed in the last invoke that returned a status."""
         return int(self._block["failed_row"][0])
 
+    def failed_at(self, row: int, status: int) -> None:
+        """Note that a row gave a status, which another plan of the same calls has run."""
+        self._block["status"], self._block["failed_row"] = status, row
+
     def run_row(self, index: int) -> int:
         """Run one row by itself, as one does whose outputs were resized; returns its status."""
         block = self._block.copy()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .available_memory import allocate
 from .errors import PrepareError
 from .graph import Graph, GraphParts
-from .memory import allocate, check_room_for
+from .memory import check_room_for
 from .plan import BoundCalls, run_calls
 from .runtime import Callees
 from .shape_check import checked_shape

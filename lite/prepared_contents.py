@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from .memory import ALIGNMENT
+from .available_memory import ALIGNMENT, OVERREAD_BYTES
 from .plan import cost_of
 from .preparation import is_whole, may_be_kept
-from .prepared_model import HEADER, KNOWN, MAGIC, OF_ARRAYS, WORD, NotKept, checksum_of
-from .tensor import OVERREAD_BYTES, AllocationType, Tensor
+from .prepared_file import HEADER, MAGIC, OF_ARRAYS, WORD, NotKept, checksum_of
+from .prepared_model import KNOWN
+from .tensor import AllocationType, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,17 +10,28 @@ from typing import TYPE_CHECKING
 from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
 from .preparation import may_be_kept
-from .private_file import DIGEST_BYTES, JUST_NOW_NS, blake2b, open_private, others_may_write, read_private
+from .private_file import (
+    DIGEST_BYTES,
+    JUST_NOW_NS,
+    RECENT_S,
+    blake2b,
+    open_private,
+    others_may_write,
+    read_private,
+    told_of,
+)
 
 if TYPE_CHECKING:
-    from .kernel_call import CodePlace
+    import numpy as np
+
     from .model import Model
+    from .prepared_file import Mapped
     from .prepared_graph import PreparedGraph
+    from .private_file import CodePlace
     from .settings import Settings
 
 _FEW_NODES = 8  # are prepared as fast as a file is found
 _MOST_MARKS = 4096
-_RECENT_S = 3600  # within which it does not matter when a file was used
 _MOST_STATES = 8
 
 
@@ -41,8 +52,7 @@ class ModelMark:
         """The mark of a mapped file; None for one that has changed just now, and may again."""
         if max(info.st_mtime_ns, info.st_ctime_ns) > time.time_ns() - JUST_NOW_NS:
             return None
-        told = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-        return cls(blake2b(repr(told).encode(), digest_size=16).hexdigest(), place)
+        return cls(blake2b(repr(told_of(info)).encode(), digest_size=16).hexdigest(), place)
 
     def was_seen(self) -> bool:
         """Whether the model was loaded before; the mark is there from now on."""
@@ -89,12 +99,20 @@ class PreparedModels:
         self._content: bytes | None = None
         self.is_sound = True  # whether no graph of the model has a fault: then its file is known as it is
         self._wanted: set[int] = set()  # graphs that are to be kept when they are prepared
+        # What the first graph has already: its file and its arena.
+        self.taken_over: tuple[Mapped, np.ndarray] | None = None
 
     def restore(self, graph: PreparedGraph) -> bool:
         """Give a graph that was never allocated what is kept for it; False where there is nothing.
 
         ModelError where settings name a file for it that is another model's, or damaged.
         """
+        if self.taken_over is not None:
+            from .prepared_model import restore
+
+            restore(graph, *self.taken_over)
+            self.taken_over = None
+            return True
         own = may_be_kept(graph, graph.schedule)
         if self._settings.prepared_model is not None:
             if not own:
@@ -118,23 +136,47 @@ class PreparedModels:
 
     def _restore_kept(self, handle: int, graph: PreparedGraph) -> None:
         """From a file of the cache; its bytes are summed up once for all who find them unchanged."""
-        from .prepared_model import Mapped, restore  # a first load does without
+        from .prepared_file import Mapped
+        from .prepared_model import restore  # a first load does without
 
         info, key = os.fstat(handle), self.key(graph)
         mark = ModelMark.of_file(info, self._place)
         is_verified = mark is not None and mark.is_verified
-        restore(graph, Mapped(handle, key, is_verified))
-        if time.time() - info.st_mtime > _RECENT_S:
+        mapped = Mapped(handle, key, is_verified)
+        restore(graph, mapped)
+        if time.time() - info.st_mtime > RECENT_S:
             with suppress(OSError):
                 os.utime(handle)
-        elif mark is not None and not is_verified:
-            mark.put(key)
+        elif mark is not None:
+            if not is_verified:
+                mark.put(key)
+            self._keep_start(graph, mapped, told_of(info))
+
+    def _keep_start(self, graph: PreparedGraph, mapped: Mapped, told: tuple[int, ...]) -> None:
+        """Keep what a run needs to know, for who loads the file next; it has been verified by then."""
+        settings, file = self._settings, self._model.file
+        is_usual = (graph.num_threads, *settings[1:4]) == (1, 1, False, False)
+        mark = self._mark()
+        if file is None or others_may_write(file) or not is_usual or mark is None or not mark.is_verified:
+            return
+        from .prepared_file import NotKept
+        from .start_file import read_start, start_bytes, start_path
+
+        path = start_path(file, self._place, settings.numerics.value == "reference")
+        known = read_start(path)
+        if known is not None and (known["key"], known["told"]) == (mapped.key, told):
+            return
+        from .start_contents import start_of  # it is written once
+
+        with suppress(NotKept, OSError):
+            _publish(path, start_bytes(path, start_of(graph, mapped, self._model, told)))
 
     def _restore_from(self, path: str, graph: PreparedGraph) -> bool:
         """From a file that the caller trusts: it is for the first graph in the shapes that it had."""
         if graph.index != 0:
             return False
-        from .prepared_model import Mapped, restore
+        from .prepared_file import Mapped
+        from .prepared_model import restore
 
         try:
             with open(path, "rb") as file:
@@ -162,7 +204,7 @@ class PreparedModels:
         """Keep a graph that has just been prepared, if it is worth it."""
         if graph.index not in self._wanted:
             return
-        from .prepared_model import NotKept
+        from .prepared_file import NotKept
 
         self._wanted.remove(graph.index)
         with suppress(NotKept, OSError):
@@ -231,9 +273,9 @@ def _forget_oldest(folder: str) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             kind = entry.name.partition("-")[0]
-            if kind in ("prepared", "model"):
+            if kind in ("prepared", "start", "model"):
                 info = entry.stat(follow_symlinks=False)
-                (prepared if kind == "prepared" else marks).append((info.st_mtime, info.st_size, entry.path))
+                (marks if kind == "model" else prepared).append((info.st_mtime, info.st_size, entry.path))
     room = kept_bytes()
     for _, size, path in sorted(prepared, reverse=True):
         room -= size

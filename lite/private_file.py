@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from contextlib import suppress
+from typing import NamedTuple
 
 try:
     from _blake2 import blake2b as blake2b  # of caches' keys; hashlib loads OpenSSL first, which takes 2 ms
@@ -19,7 +20,16 @@ _ANY_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 CACHE_SUFFIXES = (".bin", ".cubin", ".json", ".so")  # of what caches keep
 _SUBFOLDERS = ("cuda",)
 DIGEST_BYTES = 32  # of contents and keys
+RECENT_S = 3600  # within which it does not matter when a file was used
 JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its size and times
+
+
+class CodePlace(NamedTuple):
+    """The cache's folder, and what all code of the process depends on."""
+
+    folder: str
+    state: str
+
 
 _said: set[tuple[int, int]] = set()  # device and inode of the folders that something was refused in
 
@@ -73,6 +83,11 @@ def others_may_write(info: os.stat_result) -> bool:
     Through a mapping that needs not change what the system says of it.
     """
     return _OWNED and (info.st_uid not in (0, os.geteuid()) or bool(info.st_mode & stat.S_IWOTH))
+
+
+def told_of(info: os.stat_result) -> tuple[int, ...]:
+    """What the system says of a file that changes with every write to it."""
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
 def make_private_folder(path: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .available_memory import OVERREAD_BYTES
 from .errors import InvokeError
-from .tensor import OVERREAD_BYTES, Shape, Tensor
+from .tensor import Shape, Tensor
 
 # The words of a variable that kernels read: address of the bytes, how many, whether they are a value.
 DATA, NBYTES, ASSIGNED = range(3)

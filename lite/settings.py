@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .delegate import Delegate
-    from .kernel_call import CodePlace
+    from .private_file import CodePlace
 
 
 def no_delegates(name: str, options: Mapping[str, str]) -> Delegate | None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class _PublicInterpreter(Protocol):
     """What a runner needs of the public interpreter."""
 
-    _interpreter: InterpreterWrapper
+    @property
+    def _interpreter(self) -> InterpreterWrapper: ...
 
     @property
     def core(self) -> Interpreter: ...

@@ -41,6 +41,13 @@ class Subgraph(PreparedGraph):
             assert segment is not None
             self.resume(segment, status)
 
+    def fail_as(self, row: int, status: int) -> None:
+        """Raise what a run raises in which this row gives that status."""
+        segment = self._native_segment
+        assert segment is not None
+        segment.plan.failed_at(row, status)
+        self.resume(segment, status)
+
     @property
     def native_failure(self) -> str:
         """What failed when another plan last ran native_plan."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..schema import tflite
 from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name
 from ..schema.shown import shown_name
+from .available_memory import allocate
 from .errors import ModelError, UnsupportedError
 from .graph import GraphParts
 from .graph_check import graph_faults, index_faults
 from .graph_tables import Resolved, make_value, named, read_nodes, read_tensors
-from .memory import allocate
 from .subgraph import Subgraph
 from .tensor import AllocationType, Tensor
 

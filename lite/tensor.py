@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
-# Vector kernels may read (never write) this far past the end of any tensor.
-OVERREAD_BYTES = 128
 MOST_KNOWN_BYTES = 4096  # of a result that is computed in prepare: more is no arithmetic on shapes
 
 

@@ -33,11 +33,6 @@ _OTHER_TYPES: dict[int, type[np.generic]] = {
     TensorType.VARIANT: np.object_,
 }
 
-VIEW_ALIVE = """There is at least 1 reference to internal data
-      in the interpreter in the form of a numpy array or slice. Be sure to
-      only hold the function returned from tensor() if you are using raw
-      data access."""
-
 
 def numpy_type(type: int) -> type[np.generic] | None:
     """What LiteRT calls the dtype of a tensor type; None for an unknown type.

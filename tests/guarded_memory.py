@@ -8,10 +8,8 @@ import weakref
 
 import numpy as np
 from numlite.lite import buffer_handles, known_values, memory, node_context, subgraph_builder
-from numlite.lite.available_memory import check_room
+from numlite.lite.available_memory import ALIGNMENT, OVERREAD_BYTES, check_room
 from numlite.lite.errors import PrepareError
-from numlite.lite.memory import ALIGNMENT
-from numlite.lite.tensor import OVERREAD_BYTES
 
 PAGE = mmap.PAGESIZE
 PROT_NONE, PROT_READ = 0, 1

@@ -13,8 +13,9 @@ from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
 from numlite.converter.operator_version import runtime_version
 from numlite.converter.target_spec import Settings
+from numlite.lite.available_memory import OVERREAD_BYTES
 from numlite.lite.errors import ModelError, UnsupportedError
-from numlite.lite.tensor import OVERREAD_BYTES, TensorType
+from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
 from numlite.schema.tflite import BuiltinOperator

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from numlite.kernels.compiled.driver.library import Library
 from numlite.lite import prepared_model, prepared_models
-from numlite.lite.kernel_call import CodePlace
+from numlite.lite.prepared_start import PreparedStart
+from numlite.lite.private_file import CodePlace
 
 from .prepared_files import layers
 
@@ -33,13 +34,20 @@ def path(tmp_path: Path) -> str:
 
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list that gets an entry whenever a graph is restored."""
+    """A list that gets an entry whenever a graph is restored, or run from its start."""
     seen = list[int]()
-    restore = prepared_model.restore
+    restore, allocate = prepared_model.restore, PreparedStart._allocate
 
-    def counted(graph: Any, mapped: Any) -> None:
-        restore(graph, mapped)
-        seen.append(graph.index)
+    def counted(graph: Any, mapped: Any, arena: Any = None) -> None:
+        restore(graph, mapped, arena)
+        if arena is None:
+            seen.append(graph.index)
+
+    def counted_start(start: PreparedStart) -> bool:
+        is_done = allocate(start)
+        seen.extend([0] * is_done)
+        return is_done
 
     monkeypatch.setattr(prepared_model, "restore", counted)
+    monkeypatch.setattr(PreparedStart, "_allocate", counted_start)
     return seen

@@ -7,9 +7,9 @@ import pathlib
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
+from numlite.lite.available_memory import OVERREAD_BYTES
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.model import Model
-from numlite.lite.tensor import OVERREAD_BYTES
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder

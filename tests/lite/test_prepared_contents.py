@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.lite.prepared_contents import MappedRanges, _relocated, contents
-from numlite.lite.prepared_model import NotKept
+from numlite.lite.prepared_file import NotKept
 from numlite.lite.private_file import DIGEST_BYTES
 
 from ..model_builder import ModelBuilder

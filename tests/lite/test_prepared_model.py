@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numlite.lite import prepared_model
+from numlite.lite import prepared_file
 from numlite.lite.errors import ModelError
-from numlite.lite.prepared_model import HEADER
+from numlite.lite.prepared_file import HEADER
 
 from ..model_builder import ModelBuilder
 from ..small_models import Op
@@ -51,8 +51,8 @@ def test_unchanged_bytes_are_summed_up_once(
     folder: Path, path: str, restored: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sums = []
-    whole = prepared_model.checksum_of
-    monkeypatch.setattr(prepared_model, "checksum_of", lambda pieces: (sums.append(1), whole(pieces))[1])
+    whole = prepared_file.checksum_of
+    monkeypatch.setattr(prepared_file, "checksum_of", lambda pieces: (sums.append(1), whole(pieces))[1])
     wanted = loaded_twice(path)
     assert [result(path) for _ in range(4)] == [wanted] * 4
     assert len(sums) == 1 and len(restored) == 4

@@ -15,7 +15,7 @@ from numlite.kernels.compiled.driver.library import Library
 from numlite.lite import model
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
-from numlite.lite.kernel_call import CodePlace
+from numlite.lite.private_file import CodePlace
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder

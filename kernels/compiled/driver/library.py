@@ -7,7 +7,7 @@ from _thread import RLock  # a third of a millisecond less than threading's
 from collections.abc import Mapping
 
 from ....lite.errors import UnsupportedError
-from ....lite.kernel_call import CodePlace
+from ....lite.private_file import CodePlace
 from ..language.target import target
 from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
