@@ -4,7 +4,7 @@
     python benchmarks/loading.py a.tflite folder/ --runs 20
 
 numlite runs twice: preparing the model each time, and with what an earlier process has prepared. Processes
-run in turns; the first three rounds, which fill caches, do not count. MB are of resident memory, shared
+run in turns; the first six rounds, which fill caches, do not count. MB are of resident memory, shared
 pages included. Needs ai-edge-litert, and Linux for the memory.
 """
 
@@ -27,7 +27,7 @@ lines = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in 
 print(int(lines["VmRSS"].split()[0]) / 1024)
 """
 KINDS = {"LiteRT": "ai_edge_litert.interpreter", "numlite": "numlite", "prepared": "numlite"}
-_WARM_UP = 3
+_WARM_UP = 6
 
 
 class Load(NamedTuple):

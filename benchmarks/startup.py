@@ -3,7 +3,7 @@
     python benchmarks/startup.py                      # ../shared/models/ad01_int8.tflite
     python benchmarks/startup.py model.tflite --runs 50
 
-Processes run in turns; the first of each, which fills caches, does not count. The first lines
+Processes run in turns; the first six of each, which fill caches, do not count. The first lines
 are the floor: Python and NumPy alone. Needs ai-edge-litert.
 """
 
@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 
 DEFAULT_MODEL = Path(__file__).resolve().parents[2] / "shared" / "models" / "ad01_int8.tflite"
+
+_WARM_UP = 6
 
 FIRST_INFERENCE = """
 import sys
@@ -45,10 +47,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     arguments = parser.parse_args()
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
-    for run in range(arguments.runs + 1):
+    for run in range(arguments.runs + _WARM_UP):
         for name, program in PROGRAMS.items():
             measured = measure(program, arguments.model)
-            if run:
+            if run >= _WARM_UP:
                 times[name].append(measured)
     print(f"{arguments.model.name}, {arguments.runs} runs, ms\n")
     print("| | CPU median | CPU min | wall median | CPU / LiteRT |")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from ..lite.registration import InplaceOperator
 from ..lite.tensor import TensorType
+from ..schema.named_tuple import NamedTuple
 
 # Element types by the table's words for them.
 NAMED_TYPES = {

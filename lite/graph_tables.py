@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..schema import tflite
 from ..schema.flatbuffer import Fields, array_at, int32s_at, string_at
+from ..schema.named_tuple import NamedTuple
 from ..schema.operator_code import options_of
 from .available_memory import allocate
 from .errors import ModelError, PrepareError, StateError, UnsupportedError

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..schema.named_tuple import NamedTuple
 from ..schema.operator_code import CUSTOM, DELEGATE
 from ..schema.shown import shown
 from .errors import PrepareError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..schema.named_tuple import NamedTuple
 from .registration import InplaceOperator
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ import mmap
 import os
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..schema import tflite
 from ..schema.flatbuffer import Fields
+from ..schema.named_tuple import NamedTuple
 from .available_memory import OVERREAD_BYTES
 from .errors import ModelError
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from ..schema.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from .delegate import Delegate

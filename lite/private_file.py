@@ -6,7 +6,8 @@ import errno
 import os
 import stat
 from contextlib import suppress
-from typing import NamedTuple
+
+from ..schema.named_tuple import NamedTuple
 
 try:
     from _blake2 import blake2b as blake2b  # of caches' keys; hashlib loads OpenSSL first, which takes 2 ms

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..schema.named_tuple import NamedTuple
 from .context import Numerics
 
 if TYPE_CHECKING:

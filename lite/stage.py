@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..schema.named_tuple import NamedTuple
 from .plan import NativeSegment
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ctypes
 import os
 from functools import cache
-from typing import NamedTuple
 
 from ....lite.environment import VERSION
 from ....lite.errors import UnsupportedError
+from ....schema.named_tuple import NamedTuple
 from .image import SharedObject
 
 SUFFIX, INDEX_FILE = ".pack", "index.json"

@@ -16,11 +16,11 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
 from ....lite.private_file import JUST_NOW_NS, blake2b
+from ....schema.named_tuple import NamedTuple
 from ..language.target import target
 from ..language.targets import Target
 from .cache import read, write
