@@ -188,13 +188,16 @@ def _while_operator(operator: str) -> Registration:
         return _loop_calls(context, node, [x for x in inputs if x is not None], condition, body)
 
     def invoke(context: Context, node: Node) -> None:
-        condition, body = condition_of(context, node), body_of(context, node)
         inputs = node_inputs(context, node, 0)
         assert isinstance(node.user_data, KeptTurns)
         loop = node.user_data.loop(inputs)
         values, ended = loop.replay(context, node, inputs)
         if values is None:
             values = [None if x is None else value_of(x) for x in inputs]
+        if ended:  # the usual end, from the second run on
+            give_outputs(context, node, operator, values)
+            return
+        condition, body = condition_of(context, node), body_of(context, node)
         is_read = [reads(condition, condition.tensor(t)) for t in condition.inputs]
         while not ended:
             tested = [x if r else None for x, r in zip(values, is_read, strict=True)]

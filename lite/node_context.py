@@ -88,9 +88,11 @@ class NodeContext(Graph):
         return BoundCalls(node, calls, self.runtime.library, self.runtime.cancellation)
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
+        kind = tensor.allocation_type
+        if kind is _DYNAMIC and shape == tensor.shape and self._has_room(tensor):
+            return
         shape = checked_shape(tensor, shape)
         check_room_for(tensor, shape)
-        kind = tensor.allocation_type
         if kind is _DYNAMIC:
             self._resize_dynamic(tensor, shape)
         elif shape != tensor.shape:
@@ -130,6 +132,11 @@ class NodeContext(Graph):
         tensor.bind(None)
         node.temporaries.append(tensor.index)
         return tensor
+
+    def _has_room(self, tensor: Tensor) -> bool:
+        """Whether a dynamic tensor has memory for its shape."""
+        data = tensor.data
+        return data is not None and (not tensor.has_fixed_size or len(data) >= tensor.nbytes)
 
     def _resize_dynamic(self, tensor: Tensor, shape: Shape) -> None:
         if shape != tensor.shape:
