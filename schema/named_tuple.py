@@ -46,5 +46,8 @@ else:
             values = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
             return f"{type(self).__name__}({values})"
 
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
         def _replace(self, /, **named):
-            return type(self)(**{**dict(zip(self._fields, self, strict=True)), **named})
+            return type(self)(**{**self._asdict(), **named})

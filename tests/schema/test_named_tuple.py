@@ -45,6 +45,7 @@ def test_values_are_found_by_name_and_by_place(kind: type[Ours]) -> None:
     assert (name, rest, made[1], made.kind) == ("a", [3, "b"], 3, "b")
     assert kind._fields == ("name", "size", "kind") and kind.__doc__ == "Documented."
     assert {made: 1}[kind("a", 3, "b")] == 1 and made._replace(size=4) == ("a", 4, "b")
+    assert made._asdict() == {"name": "a", "size": 3, "kind": "b"}
 
 
 @BOTH
