@@ -34,7 +34,8 @@ def fold_gathered_channels(rewriter: OperatorRewriter, operator: LiteOperator) -
     held = _plain_weights(first)
     if held is None or not np.all((places >= 0) & (places < len(held[0]))):
         return False
-    _set_weights(rewriter, first, *(None if each is None else each[places] for each in held))
+    weights, bias = held
+    _set_weights(rewriter, first, weights[places], None if bias is None else bias[places])
     return rewriter.join(first, operator)
 
 
