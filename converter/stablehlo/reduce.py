@@ -92,20 +92,23 @@ def _joined_truth(made: Tensor, start: Tensor, name: str) -> Tensor:
     return made.body.op("LogicalOr" if _OF_TRUTH[name] == "Any" else "LogicalAnd", made, start)
 
 
+def neutral(name: str, type: int) -> bool | int | float:
+    """The number that changes no other, by a reduction of numbers of the type."""
+    if type == DT_BOOL:
+        return _OF_TRUTH[name] == "All"
+    if name in ("add", "multiply"):
+        return int(name == "multiply")
+    if type == DT_FLOAT:
+        return -np.inf if name == "maximum" else np.inf
+    limits = np.iinfo(numpy_dtype(type))
+    return int(limits.min if name == "maximum" else limits.max)
+
+
 def is_neutral(start: Tensor, name: str) -> bool:
     """Whether the start is a number that changes no other."""
     if start.data is None or start.data.size != 1:
         return False
-    number = start.data.reshape(-1)[0]
-    if start.type == DT_BOOL:
-        return bool(number) == (_OF_TRUTH[name] == "All")
-    dtype = numpy_dtype(start.type)
-    if name in ("add", "multiply"):
-        return bool(number == (name == "multiply"))
-    if start.type == DT_FLOAT:
-        return bool(number == (-np.inf if name == "maximum" else np.inf))
-    limits = np.iinfo(dtype)
-    return bool(number == (limits.min if name == "maximum" else limits.max))
+    return bool(start.data.reshape(-1)[0] == neutral(name, start.type))
 
 
 def _extreme(step: Step, op: str, axes: list[int]) -> list[Tensor]:

@@ -133,7 +133,15 @@ def _joined(old: Tensor, at: Tensor, new: Tensor, rows: Size, kind: str, is_cut:
     if kind != "set":
         if old.type not in (DT_FLOAT, DT_INT32):
             raise UnsupportedError(f"scatter by {kind.lower()} of type {old.type}")
-        return body.op(_JOINS[kind], old, cut(body.op(f"UnsortedSegment{kind}", new, at, number)))
+        found = cut(body.op(f"UnsortedSegment{kind}", new, at, number))
+        made = body.op(_JOINS[kind], old, found)
+        if old.data is None or not np.isinf(old.data).any():
+            return made
+        # Of a row without updates the op gives the least or largest finite number, which is not infinite.
+        limit = float(np.finfo(np.float32).max)
+        return (
+            {"Max": found > -limit, "Min": limit > found}[kind].choose(made, old) if kind != "Prod" else made
+        )
     # The number of the last update for each row; of none a negative one.
     numbers = _counted(at)
     last = cut(body.op("UnsortedSegmentMax", numbers, at, number))

@@ -7,13 +7,14 @@ from functools import reduce as fold
 
 import numpy as np
 
+from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
 from ..building.tensor import Tensor
 from ..building.window import Window, pooled, window_parts
 from .computation import described, reduction
 from .movement import around, spread
-from .reduce import is_neutral
+from .reduce import is_neutral, neutral
 from .step import Result, Rule, Step
 
 _JOINS = {"add": "AddV2", "multiply": "Mul", "maximum": "Maximum", "minimum": "Minimum"}
@@ -29,11 +30,33 @@ def reduce_window(step: Step) -> Result:
     name = reduction(step.region(0))
     if name is None:
         raise UnsupportedError(f"windows reduced by {described(step.region(0), step.importer.number)[0]}")
-    rank = len(held.shape)
+    if name not in _JOINS and start.type != DT_BOOL:
+        raise UnsupportedError(f"windows of numbers by {name}")
+    if is_neutral(start, name):
+        return _reduced_windows(step, held.whole, name, start)
+    # Each window is joined with the start once; what stands around it, or between its elements, is left out.
+    made = _reduced_windows(
+        step,
+        held.whole,
+        name,
+        step.body.constant(np.array(neutral(name, start.type), numpy_dtype(start.type))),
+    )
+    return step.body.op(_join(name, start.type), made, start)
+
+
+def _join(name: str, type: int) -> str:
+    """The op that joins two elements."""
+    if type == DT_BOOL:
+        return "LogicalOr" if name in ("or", "add", "maximum") else "LogicalAnd"
+    return _JOINS[name]
+
+
+def _reduced_windows(step: Step, x: Tensor, name: str, start: Tensor) -> Tensor:
+    """The windows' results, where the start changes no number."""
+    rank = x.rank
     kernel = step.for_each("window_dimensions", rank, 1)
     strides, dilations = (step.for_each(f"window_{what}", rank, 1) for what in ("strides", "dilations"))
     pads = step.pairs("padding", rank)
-    x = held.whole
     for axis, between in enumerate(step.for_each("base_dilations", rank, 1)):
         if between > 1:
             x = spread(x, axis, between - 1, start)
@@ -50,7 +73,7 @@ def _running(step: Step, x: Tensor, window: Window, name: str, start: Tensor) ->
     """CUMSUM where each window reaches from one end to its place; None where they do not."""
     axes = [axis for axis, size in enumerate(window.kernel) if size > 1]
     is_plain = max(window.strides) == max(window.dilations) == 1
-    if name != "add" or len(axes) != 1 or not is_plain or start.data is None or start.data.any():
+    if name != "add" or len(axes) != 1 or not is_plain:
         return None
     [axis] = axes
     size = window.kernel[axis]
@@ -94,26 +117,19 @@ def _columns(window: Window) -> tuple[tuple, ...]:
 
 
 def _reduced(step: Step, x: Tensor, window: Window, name: str, start: Tensor) -> Tensor:
-    """Of [n, c, ...]; the start stands around it."""
-    number = None if start.data is None else start.data.reshape(-1)[0]
+    """Of [n, c, ...]; the start, which changes no number, stands around it."""
     if x.type == DT_FLOAT and len(window.kernel) <= 2 and max(window.dilations) == 1:
-        if name == "maximum" and number == -np.inf:
+        if name == "maximum":
             return pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
-        if name == "minimum" and number == np.inf:
+        if name == "minimum":
             return -pooled(-x, window, "MaxPool", float(np.finfo(np.float32).min))
-        if name == "add" and number == 0:
+        if name == "add":
             return pooled(x, window, "AvgPool", 0.0) * float(math.prod(window.kernel))
     if math.prod(window.kernel) > _MOST_PARTS:
         raise UnsupportedError(f"windows of more than {_MOST_PARTS} elements by {name}")
-    if x.type == DT_BOOL:
-        op = "LogicalOr" if name in ("or", "add", "maximum") else "LogicalAnd"
-    elif name in _JOINS:
-        op = _JOINS[name]
-    else:
-        raise UnsupportedError(f"windows of numbers by {name}")
+    op = _join(name, x.type)
     parts = window_parts(around(x, [(0, 0), (0, 0), *window.pads], start), window)
-    made = fold(lambda a, b: x.body.op(op, a, b), parts)
-    return made if is_neutral(start, name) else x.body.op(op, made, start)
+    return fold(lambda a, b: x.body.op(op, a, b), parts)
 
 
 REGISTRATIONS: dict[str, Rule] = {"reduce_window": reduce_window}
