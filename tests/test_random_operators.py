@@ -67,7 +67,7 @@ def test_what_an_activation_hides_is_looked_at_without_it(activation: str, by: f
     options = tflite.AddOptionsT(fused_activation_function=tflite.ActivationFunctionType[activation])
     content = single_op(tflite.BuiltinOperator.ADD, [Kind((3,))] * 2, Kind((3,)), options)
     x = np.array([-1000, 0, 1], np.float32)
-    trial = Trial(content, ((x, x),), "float32[3]")
+    trial = Trial(content, ((x, x),), "const int32[1]=[3] float32[3] -> float32")
     litert = cast("LiteRT", Shifted(by))
     assert agrees_unclamped(litert, trial, "AUTO", ENTRIES["ADD"]) == agrees
 

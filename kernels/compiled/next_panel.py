@@ -19,14 +19,23 @@ class NextPanel:
     """What lies behind a panel: the next one, or what need not be memory at all."""
 
     def __init__(
-        self, e: Emitter, height: int, rows: Value, first: Value, step_bytes: Value, steps: Value
+        self,
+        e: Emitter,
+        height: int,
+        rows: Value,
+        first: Value,
+        step_bytes: Value,
+        steps: Value,
+        shared_evenly: bool = False,
     ) -> None:
         """A panel's `steps` steps of weights begin at first; `rows` rows take them in tiles of height.
 
-        Height 0 brings nothing: a narrow panel is the last of its matrix.
+        Of rows that are shared out evenly many tiles are a row lower. Height 0 brings nothing: a narrow panel
+        is the last of its matrix.
         """
         b = e.builder
         self._e, self._height, self._steps = e, height, steps
+        self._heights = (height, height - 1) if shared_evenly else (height,)
         nbytes = b.mul(steps, step_bytes)
         self._at = e.offset(first, nbytes)
         # So many bytes in each step that all tiles together come to the next panel's end.
@@ -40,9 +49,9 @@ class NextPanel:
         Nothing in lower tiles, and where it was not measured.
         """
         e, b = self._e, self._e.builder
-        if height != self._height or not target().avx2:
+        if height not in self._heights or not target().avx2:
             return lambda k: None
-        done = b.mul(b.sdiv(row, e.const(height)), self._steps)
+        done = b.sdiv(b.mul(row, self._steps), e.const(self._height))
         begin = done if start is None else b.add(done, start)
         at = e.offset(self._at, b.mul(begin, self._pace))
         return lambda k: e.prefetch(e.offset(at, b.mul(k, self._pace)))

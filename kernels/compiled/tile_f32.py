@@ -37,6 +37,11 @@ class Tile(NamedTuple):
         return [4 * sum(self.lanes[:j]) for j in range(len(self.lanes))]
 
     @property
+    def has_all_heights(self) -> bool:
+        """Whether rows can be shared out evenly."""
+        return self.heights == tuple(range(self.heights[0], 0, -1))
+
+    @property
     def name(self) -> str:
         return "_".join(map(str, self.lanes))
 
@@ -60,7 +65,7 @@ def panel_tiles() -> PanelTiles:
             Tile((8,), (14, 5, 2, 1)),
         )
     if target().avx2:
-        full = Tile((8, 8), (6, 4, 2, 1))
+        full = Tile((8, 8), (6, 5, 4, 3, 2, 1))
         return PanelTiles(full, full, full, Tile((8,), (12, 5, 2, 1)))
     full = Tile((4, 4), (8, 4, 2, 1) if target().traits.registers == 32 else (4, 2, 1))
     return PanelTiles(full, full, full, full)
@@ -174,25 +179,50 @@ def clamp_all(e: Emitter, values: Sequence[Value], low: Value, high: Value) -> l
 def sweep(e: Emitter, tile: Tile, count: Value, emit_tile: Callable[[Value, int], None]) -> None:
     """Cover rows 0 to count - 1 with emit_tile(first row, height), high tiles first.
 
-    What is left after high tiles may be too low to keep the multipliers busy: where it and one of them make
-    two of a lower height, it is these.
+    What is left after high tiles may be too low to keep the multipliers busy. Tiles of all heights share the
+    rows evenly; of others two of a lower height take what is left and one high tile, where that comes out.
     """
     b = e.builder
     m = e.const(0)
+    shares = _even_shares(e, tile.heights[0], count) if tile.has_all_heights else None
     for i, height in enumerate(tile.heights):
 
         def body(m: Value, carried: list[Value], height: int = height) -> list[Value]:
             emit_tile(m, height)
             return [b.add(m, e.const(height))]
 
-        last = b.sub(count, e.const(height - 1))
-        for lower in tile.heights[i + 1 :]:
-            if height < 2 * lower:
-                is_pair = b.icmp_signed(
-                    "==", b.srem(b.sub(count, m), e.const(height)), e.const(2 * lower - height)
-                )
-                last = b.select(is_pair, b.sub(last, e.const(height)), last)
+        if shares is not None:
+            last = b.add(m, shares(height))
+        else:
+            last = b.sub(count, e.const(height - 1))
+            for lower in tile.heights[i + 1 :]:
+                if height < 2 * lower:
+                    is_pair = b.icmp_signed(
+                        "==", b.srem(b.sub(count, m), e.const(height)), e.const(2 * lower - height)
+                    )
+                    last = b.select(is_pair, b.sub(last, e.const(height)), last)
         (m,) = e.loop(last, [m], body, step=height, start=m)
+
+
+def _even_shares(e: Emitter, highest: int, count: Value) -> Callable[[int], Value]:
+    """How many of the rows tiles of a height take, where as few tiles as can be differ by a row at most."""
+    b = e.builder
+    tiles = e.smax(b.sdiv(b.add(count, e.const(highest - 1)), e.const(highest)), e.const(1))
+    low = b.sdiv(count, tiles)
+    high_rows = b.mul(b.srem(count, tiles), b.add(low, e.const(1)))
+
+    def rows_of(height: int) -> Value:
+        is_low = b.icmp_signed("==", low, e.const(height))
+        is_high = b.icmp_signed("==", low, e.const(height - 1))
+        return b.select(is_high, high_rows, b.select(is_low, b.sub(count, high_rows), e.const(0)))
+
+    return rows_of
+
+
+def _next_panel(
+    e: Emitter, tile: Tile, rows: Value, first: Value, row_bytes: Value, steps: Value
+) -> NextPanel:
+    return NextPanel(e, tile.heights[0], rows, first, row_bytes, steps, tile.has_all_heights)
 
 
 def start_from_bias(e: Emitter, tile: Tile, w: Value, height: int) -> list[Value]:
@@ -220,7 +250,7 @@ def direct_panel(tile: Tile) -> Any:
         b = e.builder
         a, w, c = e.pointer(a), e.pointer(w), e.pointer(c)
         first = e.offset(w, row_bytes)
-        following = NextPanel(e, tile.heights[0], count, first, row_bytes, depth)
+        following = _next_panel(e, tile, count, first, row_bytes, depth)
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(a, b.mul(m, lda))
@@ -264,7 +294,7 @@ def indirect_panel(tile: Tile, fixed_depth: int | None = None) -> Any:
         first = e.offset(w, row_bytes)
         table_row = b.mul(taps, e.const(4))
         tap_bytes = b.mul(depth, row_bytes)
-        following = NextPanel(e, tile.heights[0], count, first, row_bytes, b.mul(taps, depth))
+        following = _next_panel(e, tile, count, first, row_bytes, b.mul(taps, depth))
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(table, b.mul(m, table_row))

@@ -83,6 +83,13 @@ def test_depthwise_conv(seed: int) -> None:
     check(depthwise_case(f"random-{seed}", x, (1, *size, depth * multiplier), **window(random)))
 
 
+@pytest.mark.parametrize("rows", range(1, 27))
+def test_each_count_of_rows(rows: int) -> None:
+    """They are shared out among tiles of all heights, of a product's and of a convolution's rows."""
+    for height in (1, 3):
+        check(conv_case(f"rows-{rows}-{height}", (1, rows, 1, 12), (40, height, 1, 12)))
+
+
 @pytest.mark.parametrize("columns", [8, 16, 24, 32, 70])
 def test_a_row_of_a_product_does_not_depend_on_the_rows_beside_it(columns: int) -> None:
     """However many rows the tiles have that come to them."""
