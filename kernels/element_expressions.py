@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -32,8 +31,16 @@ def division_i64(x: Any, y: Any) -> Any:
 
 
 def power_i32(x: Any, y: Any) -> Any:
-    """The power in float64, cut to an int32; what does not fit becomes the least one."""
-    power = math.pow(np.float64(x), np.float64(y))
+    """The power, for y >= 0; what does not fit becomes the least one.
+
+    By squaring in float64, which is exact as far as int32 goes.
+    """
+    power, square, left = np.float64(1), np.float64(x), np.int64(y)
+    while left > 0:
+        if left & 1:
+            power = power * square
+        square = square * square
+        left = left >> 1
     return np.int32(power) if -2147483649.0 < power < 2147483648.0 else np.int32(-(2**31))
 
 
@@ -73,11 +80,6 @@ def floor_mod_i64(x: Any, y: Any) -> Any:
         remainder = x - np.int64(np.float64(x) / np.float64(y)) * y
         return remainder + (y if remainder != 0 and (remainder < 0) != (y < 0) else 0)
     return 0 if y == -1 else x % y
-
-
-def floor_mod_f32(x: Any, y: Any) -> Any:
-    remainder = np.fmod(x, y)
-    return remainder + y if remainder != ZERO and (y < ZERO) != (remainder < ZERO) else remainder
 
 
 def sign_f32(x: Any) -> Any:

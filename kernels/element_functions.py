@@ -6,7 +6,6 @@ kernels/compiled, which makes the kernel: a loop over one operand, or over two o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,7 +20,6 @@ from .element_expressions import (
     floor_div,
     floor_div_i64,
     floor_mod,
-    floor_mod_f32,
     floor_mod_i64,
     hard_swish,
     power_i32,
@@ -187,7 +185,7 @@ BINARY: dict[str, Forms] = {
         Form("binary_math", "i32", power_i32, refuses=NEGATIVE_EXPONENT),
     ),
     "pow_by_squares": (Form("binary_math", "i32", product_of_equals, refuses=NEGATIVE_EXPONENT),),
-    "atan2": (Form("binary_math", "f32", lambda y, x: np.float32(math.atan2(y, x))),),
+    "atan2": (Form("binary_math", "f32"),),
     "floor_div": (
         Form("binary_math", "f32", lambda x, y: np.floor(x / y), refuses=DIVISION_BY_ZERO),
         Form("binary_math", "i32", floor_div, refuses=DIVISION_BY_ZERO),
@@ -195,7 +193,7 @@ BINARY: dict[str, Forms] = {
         Form("binary_math_small", "i8 i16", floor_div, refuses=DIVISION_BY_ZERO),
     ),
     "floor_mod": (
-        Form("binary_math", "f32", floor_mod_f32),
+        Form("binary_math", "f32"),
         Form("binary_math", "i32", floor_mod, refuses=DIVISION_BY_ZERO),
         Form("binary_math", "i64", floor_mod_i64, refuses=DIVISION_BY_ZERO),
         Form("binary_math_small", "i8 i16", floor_mod, refuses=DIVISION_BY_ZERO),

@@ -19,7 +19,7 @@ from .emulated import Emulated, UnavailableError, counting_emulator, emulated
 
 ENGINE = Path(__file__).with_name("engine.py")
 # The target that a processor of qemu's gets.
-CPUS = {"cortex-a72": "aarch64", "neoverse-n1": "aarch64-dotprod"}
+CPUS = {"cortex-a72": "aarch64", "neoverse-n1": "aarch64-dotprod", "max": "aarch64-i8mm"}
 
 
 class Counts(NamedTuple):

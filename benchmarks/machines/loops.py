@@ -26,6 +26,7 @@ class Loop(NamedTuple):
 
 LOOPS = (
     Loop("int8 product", "aarch64-dotprod", "conv_q8", "sdot", 16, "neoverse-n1", 28),
+    Loop("int8 product", "aarch64-i8mm", "conv_q8", "smmla", 32, "neoverse-n2", 0),
     Loop("int8 product", "aarch64", "conv_q8", "smull2?|smlal2?", 8, "cortex-a72", 7),
     Loop("float32 product", "aarch64-dotprod", "conv_f32", "fmla", 4, "neoverse-n1", 7),
     Loop("float32 product", "aarch64", "conv_f32", "fmla", 4, "cortex-a72", 3.6),

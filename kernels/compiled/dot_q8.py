@@ -56,7 +56,7 @@ _TILES = {
     "vnni256": (16, (6, 4, 2, 1)),
     "smull": (8, (4, 2, 1)),
     "sdot": (16, (5, 2, 1)),
-    "smmla": (16, (5, 2, 1)),
+    "smmla": (16, (6, 2, 1)),
 }
 
 
@@ -67,8 +67,8 @@ def tilings() -> tuple[Tiling, Tiling]:
             Tiling(PANEL_COLUMNS, PANEL_COLUMNS, (14, 7, 4, 1), 2),
             Tiling(NARROW_COLUMNS, NARROW_COLUMNS, (14, 7, 4, 1), 4),
         )
-    tile = _TILES[target().traits.dot]
-    return Tiling(PANEL_COLUMNS, *tile, 2), Tiling(NARROW_COLUMNS, *tile, 2)
+    tile, gemv_steps = _TILES[target().traits.dot], 2 * dot_forms()[0].fours
+    return Tiling(PANEL_COLUMNS, *tile, gemv_steps), Tiling(NARROW_COLUMNS, *tile, gemv_steps)
 
 
 def header_rows(rounding: int) -> int:
@@ -122,14 +122,15 @@ class Dot:
         self.partial = PartialStore(e, vector(f32, self.lanes) if self.hybrid else vector(i8, tiling.step))
         self.rows = ChannelRows(e, w, self.step_bytes, self.starts)
         self.flip = flip_bytes(e, output, vector(i32, form.columns)) if form.flips else None
+        self.has_plain_sums = form.columns == form.lanes
 
     # --- the sums
     def start(self, height: int, sums: Value | None) -> list[Value]:
         """Accumulators of a tile: bias (and each row's own term), or zeros that finish adds them to."""
         e, b = self.e, self.e.builder
-        if self.hybrid or self.form.halves:
-            vectors = self.tiling.step // self.form.columns
-            return [e.const(0, vector(i32, self.lanes))] * (vectors * height)
+        if self.hybrid or not self.has_plain_sums:
+            vectors = self.tiling.step // self.form.columns * -(-height // self.form.rows)
+            return [e.const(0, vector(i32, self.lanes))] * vectors
         bias = self.rows.read(BIAS_ROW, i32, self.lanes)
         if sums is None:
             return bias * height
@@ -144,18 +145,22 @@ class Dot:
         beside: Callable[[Value], None] = lambda k: None,
     ) -> list[Value]:
         """acc plus `steps` steps of each row times the weights at w; beside(k): what else a step does."""
-        e, b, together = self.e, self.e.builder, self.form.steps
+        e, b, done = self.e, self.e.builder, None
 
         def take(k: Value, acc: list[Value], count: int) -> list[Value]:
             beside(k)
             place = e.offset(w, b.mul(k, e.const(self.step_bytes)))
             return self.step(rows, b.mul(k, e.const(4)), place, acc, count)
 
-        if together == 1:
-            return e.loop(steps, acc, lambda k, acc: take(k, acc, 1))
-        whole = b.and_(steps, e.const(-together))
-        acc = e.loop(whole, acc, lambda k, acc: take(k, acc, together), step=together)
-        return e.loop(steps, acc, lambda k, acc: take(k, acc, 1), start=whole)
+        for span in self.form.spans:
+
+            def body(k: Value, acc: list[Value], span: int = span) -> list[Value]:
+                return take(k, acc, span)
+
+            whole = steps if span == 1 else b.and_(steps, e.const(-span))
+            acc = e.loop(whole, acc, body, step=span, start=done)
+            done = whole
+        return acc
 
     def step(
         self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value], count: int = 1
@@ -214,14 +219,9 @@ class Dot:
             self.partial.store([pieces[p] for pieces in out], places, left)
 
     def _totals(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[list[Value]]:
-        """Each row's sums, a vector for each of the starts; those of halves have no bias yet."""
-        e, b = self.e, self.e.builder
-        count = len(acc) // height
-        rows = [list(acc[m * count : (m + 1) * count]) for m in range(height)]
-        if not self.form.halves:
-            return rows
-        rows = [[_halves_summed(e, row[j : j + 2]) for j in range(0, count, 2)] for row in rows]
-        if self.hybrid:
+        """Each row's sums, a vector for each of the starts."""
+        e, b, rows = self.e, self.e.builder, self._by_rows(acc, height)
+        if self.hybrid or self.has_plain_sums:
             return rows
         bias = self.rows.read(BIAS_ROW, i32, self.lanes)
         rows = [[b.add(total, v) for total, v in zip(row, bias, strict=True)] for row in rows]
@@ -229,6 +229,14 @@ class Dot:
             return rows
         own = [e.load_splat(sums, i32, self.lanes, 4 * m) for m in range(height)]
         return [[b.add(total, v) for total in row] for row, v in zip(rows, own, strict=True)]
+
+    def _by_rows(self, acc: Sequence[Value], height: int) -> list[list[Value]]:
+        """Accumulators as each row's sums, one lane for a column."""
+        count = len(acc) // height
+        rows = [list(acc[m * count : (m + 1) * count]) for m in range(height)]
+        if not self.form.halves:
+            return rows
+        return [[_halves_summed(self.e, row[j : j + 2]) for j in range(0, count, 2)] for row in rows]
 
     def _floats(self, totals: list[list[Value]], rows: Value) -> list[list[Value]]:
         """(sum - zero point * sum of weights) * row scale * channel scale + bias, clamped."""

@@ -28,6 +28,7 @@ from .element_vectors import MAPS, REPEATED, complex_abs
 from .language.element_types import F32, F64, I8, I16, I32, I64, U8, ElementType
 from .language.elements import float_bits, float_from_bits, read_i16, read_i32, read_u16, write_i16
 from .language.half_bits import from_half, is_less, to_half
+from .language.scalar_math import atan2_f32, fmod_f32
 from .language.vector_math import log_f32
 from .power import powers
 from .repeated_row import repeated_row_kernel
@@ -95,8 +96,21 @@ def _sign_bit(x):
     return np.float32(1) if float_bits(x) < 0 else np.float32(0)
 
 
+@njit(error_model="numpy")
+def _floor_mod(x, y):
+    remainder = fmod_f32(x, y)
+    return remainder + y if remainder != 0 and (y < 0) != (remainder < 0) else remainder
+
+
 _OF_BITS = {"maximum_f16": _largest_half, "minimum_f16": _smallest_half}
-_COMPUTE: dict[str, Callable] = {**_OF_BITS, "log_f32": log_f32, "sign_bit": _sign_bit, **QUANTIZED}
+_COMPUTE: dict[str, Callable] = {
+    **_OF_BITS,
+    "atan2_f32": atan2_f32,
+    "floor_mod_f32": _floor_mod,
+    "log_f32": log_f32,
+    "sign_bit": _sign_bit,
+    **QUANTIZED,
+}
 _WHOLE = {
     "pow_f32": row_kernel(_pow_row),
     "sum_i8": sum_kernel(_READ["i8"], signed=True),

@@ -1,7 +1,5 @@
 """NON_MAX_SUPPRESSION, with a heap of the boxes that wait."""
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -11,6 +9,7 @@ from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources
 from .language.elements import read_f32, read_i32
 from .language.memory import float32_pointer, int32_pointer
+from .language.scalar_math import exp_f32
 
 kernels = KernelSources()
 
@@ -96,9 +95,7 @@ def non_max_suppression(a, chunk, chunks):
                 hard = True
                 break
             if sigma > 0:
-                score = np.float32(
-                    score * np.float32(math.exp(float(np.float32(np.float32(scale * shared) * shared))))
-                )
+                score = np.float32(score * exp_f32(np.float32(np.float32(scale * shared) * shared)))
             if score <= least:
                 break
         if hard:

@@ -1,13 +1,12 @@
 """L2_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION, row by row."""
 
-import math
-
 import numpy as np
 
 from ..normalization import L2_NORMALIZATION, LOCAL_RESPONSE
 from .driver.kernel_source import KernelSources
 from .fixed_point import inverse_square_root
 from .language.elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
+from .language.scalar_math import pow_f32
 from .requantize import multiply_by_quantized_multiplier
 
 kernels = KernelSources()
@@ -71,6 +70,6 @@ def local_response_f32(a, chunk, chunks):
             squares = _ZERO
             for k in range(max(0, c - a.before), min(depth, c + a.after + 1)):
                 squares += read_f32(x, at + k) * read_f32(x, at + k)
-            factor = math.pow(np.float32(a.bias + a.alpha * squares), -a.beta)
+            factor = pow_f32(np.float32(a.bias + a.alpha * squares), np.float32(-a.beta))
             write_f32(y, at + c, read_f32(x, at + c) * factor)
     return 0

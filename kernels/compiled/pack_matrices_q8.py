@@ -7,7 +7,7 @@ from numba import carray, njit, types
 
 from ..contraction.blocks import NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
 from .driver.kernel_source import KernelSources
-from .language.dot_forms import column_order
+from .language.dot_forms import column_order, in_blocks
 from .language.memory import int8_pointer, int32_pointer
 from .language.operations import joined
 from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
@@ -22,32 +22,56 @@ _ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, _HALF_COLUMNS)
 _ORDER = column_order(PANEL_COLUMNS)
 _ORDERS = [_ORDER[h * _HALF_COLUMNS :][:_HALF_COLUMNS] for h in _HALVES]
 PLACES = np.argsort(_ORDER)
+IN_BLOCKS = in_blocks()
+# Steps that are written together.
+STEPS = 2 if IN_BLOCKS else 1
+_ZIPPED = [[lane + 16 * k for lane in range(start, start + 8) for k in range(2)] for start in (0, 8)]
+
+
+def _store_words(e: Emitter, steps: list[list[Value]], out: Value) -> None:
+    """Words of neighbouring steps, the halves of a panel's columns apart, from a pair's first step on."""
+    if IN_BLOCKS and len(steps) > 1:
+        for at in range(0, len(steps), 2):
+            halves = zip(steps[at], steps[at + 1], strict=True)
+            blocks = [[e.shuffle(*half, order) for order in _ZIPPED] for half in halves]
+            steps[at : at + 2] = [[half[k] for half in blocks] for k in range(2)]
+    for step, words in enumerate(steps):
+        for h, half in enumerate(words):
+            e.store(half, out, step * PANEL_COLUMNS * 4 + h * 64)
 
 
 def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Value, sums: Value) -> None:
-    """Four rows of a wide panel's channels at a time; the channels' sums go to `sums`."""
+    """Four rows of a wide panel's channels at a time; the channels' sums go to `sums`.
+
+    Where steps lie in pairs, their number is even.
+    """
     b = e.builder
     source, to = e.pointer(w), e.pointer(panel)
     words = [[lane + PANEL_COLUMNS * k for lane in order for k in range(2)] for order in _ORDERS]
 
-    def body(step: Value, acc: list[Value]) -> list[Value]:
+    def rows_of(step: Value) -> list[Value]:
         first = b.mul(step, b.mul(row_bytes, e.const(4)))
-        rows = [e.load(source, _ROW, b.add(first, b.mul(row_bytes, e.const(k)))) for k in range(4)]
-        at = b.mul(step, e.const(PANEL_COLUMNS * 4))
-        for h in _HALVES:
-            low, high = (e.shuffle(rows[k], rows[k + 1], words[h]) for k in (0, 2))
-            mixed = [lane for k in range(16) for lane in (2 * k, 2 * k + 1, 32 + 2 * k, 33 + 2 * k)]
-            e.store(e.shuffle(low, high, mixed), e.offset(to, at), h * 64)
+        return [e.load(source, _ROW, b.add(first, b.mul(row_bytes, e.const(k)))) for k in range(4)]
+
+    def words_of(rows: list[Value], h: int) -> Value:
+        low, high = (e.shuffle(rows[k], rows[k + 1], words[h]) for k in (0, 2))
+        mixed = [lane for k in range(16) for lane in (2 * k, 2 * k + 1, 32 + 2 * k, 33 + 2 * k)]
+        return b.bitcast(e.shuffle(low, high, mixed), _HALF)
+
+    def body(step: Value, acc: list[Value]) -> list[Value]:
+        each = [rows_of(b.add(step, e.const(k))) for k in range(STEPS)]
+        out = e.offset(to, b.mul(step, e.const(PANEL_COLUMNS * 4)))
+        _store_words(e, [[words_of(rows, h) for h in _HALVES] for rows in each], out)
         totals = []
         for h in _HALVES:
             total = acc[h]
-            for row in rows:
+            for row in [row for rows in each for row in rows]:
                 part = e.shuffle(row, row, list(range(h * 16, h * 16 + 16)))
                 total = b.add(total, b.sext(part, _HALF))
             totals.append(total)
         return totals
 
-    totals = e.loop(steps, [e.const(0, _HALF) for _ in _HALVES], body)
+    totals = e.loop(steps, [e.const(0, _HALF) for _ in _HALVES], body, step=STEPS)
     for h in _HALVES:
         e.store(e.shuffle(totals[0], totals[-1], _ORDERS[h]), e.pointer(sums), h * 64)
 
@@ -63,13 +87,14 @@ def _emit_columns(e: Emitter, w: Value, column_bytes: Value, panel: Value, fours
 
     def body(four: Value, acc: list[Value]) -> list[Value]:
         at, out = b.mul(four, e.const(16)), e.offset(to, b.mul(four, e.const(PANEL_COLUMNS * 16)))
-        totals = list(acc)
+        totals, halves = list(acc), []
         for h in _HALVES:
             of_half = places[h * _HALF_COLUMNS :][:_HALF_COLUMNS]
             loaded = [e.load(place, vector(i32, 4), at) for place in of_half]
-            for step, words in enumerate(turned(e, [joined(e, loaded[k::4]) for k in range(4)], 4)):
-                e.store(words, out, step * PANEL_COLUMNS * 4 + h * 64)
+            halves.append(turned(e, [joined(e, loaded[k::4]) for k in range(4)], 4))
+            for words in halves[h]:
                 totals[h] = b.add(totals[h], _sums_of_words(e, words))
+        _store_words(e, [list(step) for step in zip(*halves, strict=True)], out)
         return totals
 
     totals = e.loop(fours, [e.const(0, _HALF) for _ in _HALVES], body)
@@ -95,6 +120,14 @@ def place_of(j, width):
     if width == NARROW_COLUMNS:
         return j
     return PLACES[j]
+
+
+@njit(error_model="numpy")
+def step_place(step, steps, column):
+    """(row, column) of a panel's word of a step, where steps lie in pairs: see dot_forms.in_blocks."""
+    if IN_BLOCKS and step < steps // 2 * 2:
+        return step // 2 * 2 + column % 16 // 8, column // 16 * 16 + column % 8 * 2 + step % 2
+    return step, column
 
 
 @njit(error_model="numpy")
@@ -148,8 +181,8 @@ def pack_matrices_q8(a, chunk, chunks):
                 done = whole // 4 * 4
                 _pack_columns(source, column_step, first, whole // 4, address)
             else:
-                done = whole
-                _pack_rows(source, row_step, first, whole, address)
+                done = whole // STEPS * STEPS
+                _pack_rows(source, row_step, first, done, address)
         elif left < width:
             panel[:, :] = 0
         for j in range(min(left, width)):
@@ -158,16 +191,19 @@ def pack_matrices_q8(a, chunk, chunks):
             if a.by_columns:
                 words = int32_pointer(source + at)
                 for step in range(done, whole):
-                    panel[header + step, to] = words[step]
+                    row, place = step_place(step, steps, to)
+                    panel[header + row, place] = words[step]
                 sum_ += run_sum(w, at + done * 4, (whole - done) * 4)
             else:
                 for step in range(done, whole):
                     value, part = word(w, at + 4 * step * row_step, row_step, 4)
-                    panel[header + step, to] = value
+                    row, place = step_place(step, steps, to)
+                    panel[header + row, place] = value
                     sum_ += part
             if rest:
                 value, part = word(w, at + 4 * whole * row_step, row_step, rest)
-                panel[header + whole, to] = value
+                row, place = step_place(whole, steps, to)
+                panel[header + row, place] = value
                 sum_ += part
             panel[0, to] = np.int32(-x_offset * np.int32(sum_ - zero_points))
         for row in range(1, header):

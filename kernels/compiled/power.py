@@ -1,4 +1,4 @@
-"""Rows of float32 powers: by float64 logarithms where that is vector code, else the C library's."""
+"""Rows of float32 powers: by float64 logarithms, in vector code for ordinary operands."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from .language.elements import double_bits, double_from_bits, read_f32, write_f32
+from .language.scalar_math import pow_f32
 
 _BLOCK = 256
 _LARGEST = np.float32(3.4028234663852886e38)
@@ -72,7 +73,7 @@ def _block(a, a_step, b, b_step, out, count):
         ordinary &= np.int32((x >= _SMALLEST_NORMAL) & (x <= _LARGEST) & (abs(y) <= _LARGEST))
     if ordinary == 0:
         for i in range(count):
-            write_f32(out, i, math.pow(read_f32(a, i * a_step), read_f32(b, i * b_step)))
+            write_f32(out, i, pow_f32(read_f32(a, i * a_step), read_f32(b, i * b_step)))
     elif a_step == 0:
         x = read_f32(a, 0)
         for i in range(count):

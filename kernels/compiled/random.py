@@ -8,6 +8,7 @@ from numba import carray, njit
 from ..random import RANDOM, WORDS
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, uint64_pointer
+from .language.scalar_math import log_f32, sine_and_cosine_f32
 
 kernels = KernelSources()
 
@@ -45,9 +46,9 @@ def uniform(word):
 @njit(error_model="numpy")
 def normal_pair(first, second):
     """Box and Muller: two normal numbers of two words."""
-    radius = np.sqrt(MINUS_TWO * math.log(max(uniform(first), SMALLEST)))
-    angle = np.float32(TURN * np.float64(uniform(second)))
-    return math.sin(angle) * radius, math.cos(angle) * radius
+    radius = np.sqrt(MINUS_TWO * log_f32(max(uniform(first), SMALLEST)))
+    sine, cosine = sine_and_cosine_f32(np.float32(TURN * np.float64(uniform(second))))
+    return sine * radius, cosine * radius
 
 
 @njit(error_model="numpy")

@@ -1,6 +1,5 @@
 """SOFTMAX and LOG_SOFTMAX: rows of float32, of bytes by tables of exponentials, of int16 by interpolation."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +32,7 @@ from .language.elements import (
     write_u8,
 )
 from .language.memory import float32_pointer, int64_pointer
+from .language.scalar_math import log_f32
 from .language.target import target
 from .lookup import lookup_row
 from .requantize import multiply_by_quantized_multiplier
@@ -85,7 +85,7 @@ def log_softmax_f32(a, chunk, chunks):
     for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
         x, y = a.x + row * depth * 4, a.y + row * depth * 4
         largest = max_row_f32(x, depth)
-        log_sum = np.float32(math.log(exponentials_row_f32(x, scratch, depth, largest, np.float32(1))))
+        log_sum = log_f32(exponentials_row_f32(x, scratch, depth, largest, np.float32(1)))
         for c in range(depth):
             write_f32(y, c, (read_f32(x, c) - largest) - log_sum)
     return 0
@@ -251,7 +251,7 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
             total = np.float32(0)
             for c in range(depth):
                 total += read_f32(table, np.int64(read(x, start + c)))
-            log_sum = np.float32(math.log(total))
+            log_sum = log_f32(total)
             offset = (a.x_scale * np.float32(largest) + log_sum) / a.y_scale
             scale = a.x_scale / a.y_scale
             for c in range(depth):

@@ -8,7 +8,8 @@ from typing import Any
 from numba import int64
 
 from ..contraction.blocks import PANEL_COLUMNS
-from .dot_q8 import Dot, Tiling, for_each_form, header_rows
+from .dot_block_q8 import dot_for
+from .dot_q8 import Tiling, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.simd import Emitter, Value, i32, i64, microkernel
 from .next_panel import NextPanel
@@ -72,7 +73,7 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
 
         def in_form(form: DotForm) -> None:
-            dot = Dot(e, tiling, rounding, form, w, output)
+            dot = dot_for(e, tiling, rounding, form, w, output)
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
             following = NextPanel(e, _high(tiling), count, first, e.const(dot.step_bytes), steps)
 
@@ -119,7 +120,7 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         table_row = _times(e, taps, 4)
 
         def in_form(form: DotForm) -> None:
-            dot = Dot(e, tiling, rounding, form, w, output, shared=True)
+            dot = dot_for(e, tiling, rounding, form, w, output, shared=True)
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
             tap_bytes = _times(e, steps, dot.step_bytes)
             all_steps, step_bytes = b.mul(taps, steps), e.const(dot.step_bytes)
@@ -173,7 +174,7 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
 
         def in_form(form: DotForm) -> None:
             dots = [
-                Dot(e, tiling, rounding, form, e.offset(w, _times(e, panel_bytes, p)), output)
+                dot_for(e, tiling, rounding, form, e.offset(w, _times(e, panel_bytes, p)), output)
                 for p in range(panels)
             ]
             header = header_rows(rounding) * dots[0].step_bytes
@@ -183,21 +184,28 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
 
             def advance(k: Value, acc: list[Value], times: int) -> list[Value]:
                 out = list(acc)
-                for u in range(times):
+                together = min(times, form.fours)
+                for u in range(0, times, together):
                     ku = b.add(k, e.const(u))
                     at, place = _times(e, ku, 4), _times(e, ku, dots[0].step_bytes)
                     for p, dot in enumerate(dots):
-                        i = (u * panels + p) * count
-                        out[i : i + count] = dot.step([x], at, e.offset(firsts[p], place), out[i : i + count])
+                        i = (u // together * panels + p) * count
+                        near = e.offset(firsts[p], place)
+                        out[i : i + count] = dot.step([x], at, near, out[i : i + count], together)
                 return out
 
             acc = [v for start in starts for v in start]
-            zeros = [e.const(0, v.type) for v in acc]
-            acc = acc + zeros * (unroll - 1)
-            whole = b.and_(steps, e.const(-unroll))
-            acc = e.loop(whole, acc, lambda k, acc: advance(k, acc, unroll), step=unroll)
-            if unroll > 1:
-                acc = e.loop(steps, acc, lambda k, acc: advance(k, acc, 1), start=whole)
+            zeros, spans = [e.const(0, v.type) for v in acc], [max(unroll, form.fours), form.fours, 1]
+            acc = acc + zeros * (spans[0] // form.fours - 1)
+            done = None
+            for span in sorted(set(spans), reverse=True):
+
+                def body(k: Value, acc: list[Value], span: int = span) -> list[Value]:
+                    return advance(k, acc, span)
+
+                whole = steps if span == 1 else b.and_(steps, e.const(-span))
+                acc = e.loop(whole, acc, body, step=span, start=done)
+                done = whole
             width = panels * count
             acc = [_added(e, acc[i::width]) for i in range(width)]
             for p, dot in enumerate(dots):

@@ -35,15 +35,8 @@ from .blocks import (
 from .cutting import address, block_rows, packed_columns
 from .node import FilterNode, resolve
 from .packed_f32 import pack_groups, with_weights
-from .packed_q8 import (
-    hybrid_output,
-    joined,
-    output_block,
-    pack_hybrid,
-    panels,
-    quantized_rows,
-    rounding_rows,
-)
+from .packed_q8 import hybrid_output, output_block, pack_hybrid, quantized_rows, rounding_rows
+from .panels_q8 import joined, panels
 from .sums import HybridSums, QuantizedSums, sums_fit
 
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by

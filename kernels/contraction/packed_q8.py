@@ -9,7 +9,7 @@ import numpy as np
 
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor, TensorType
-from ..compiled.language.dot_forms import column_order, dot_form, flip_of
+from ..compiled.language.dot_forms import dot_form, flip_of
 from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 from .blocks import (
     FLIP,
@@ -26,7 +26,6 @@ from .blocks import (
     LOW_32,
     LOW_FLOAT,
     OUTPUT_BYTES,
-    PANEL_COLUMNS,
     QUANTIZE_ROWS,
     ROW_QUANTIZATION,
     SIGNED_HIGH_8,
@@ -38,8 +37,9 @@ from .blocks import (
     ZERO_POINT_32,
     ZEROS,
 )
-from .cutting import address, aligned, block_rows, cut, packed_columns
+from .cutting import address, aligned, block_rows, cut
 from .node import FilterNode
+from .panels_q8 import joined, panels
 from .sums import HybridSums, QuantizedSums, sums_fit
 
 _PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
@@ -127,39 +127,6 @@ def rounding_rows(
     away = (right > 0) & ((rounding == DOUBLE_ROUNDING) | late)
     rows = [channels.multipliers, np.maximum(channels.shifts, 0), half, right, np.where(away, -1, 0)]
     return [np.asarray(row).astype(np.int32) for row in rows]
-
-
-def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
-    """int8 values [columns, taps, depth] and int32 header [rows, columns] as panels, flat uint8."""
-    columns, taps, depth = values.shape
-    steps = -(-depth // 4)
-    width = packed_columns(columns)
-    padded = np.zeros((width, taps, steps * 4), np.int8)
-    padded[:columns, :, :depth] = values
-    rows = np.zeros((len(header), width), np.int32)
-    rows[:, :columns] = header
-    words = padded.view(np.int32).reshape(width, taps * steps)
-    panel_rows = len(header) + taps * steps
-    packed = aligned(panel_rows * width * 4)
-    done = 0
-    while done < width:
-        panel = min(PANEL_COLUMNS, width - done)
-        order = done + np.array(column_order(panel))
-        place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
-        place = place.reshape(panel_rows, panel)
-        place[: len(header)] = rows[:, order]
-        place[len(header) :] = words[order].T
-        done += panel
-    return packed
-
-
-def joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Packed groups one after the other, aligned as the first."""
-    if len(parts) == 1:
-        return parts[0]
-    packed = aligned(sum(part.size for part in parts))
-    np.concatenate(parts, out=packed)
-    return packed
 
 
 def output_block(f: QuantizedSums, lowest_weight: int = -128) -> np.ndarray:

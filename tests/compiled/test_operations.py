@@ -14,7 +14,14 @@ from llvmlite import ir
 from numlite.kernels.compiled.driver import compile as compiler
 from numlite.kernels.compiled.language import operations as o
 from numlite.kernels.compiled.language import target as module
-from numlite.kernels.compiled.language.dot_forms import column_order, dot_form, dot_forms, flip_of, flipped
+from numlite.kernels.compiled.language.dot_forms import (
+    column_order,
+    dot_form,
+    dot_forms,
+    flip_of,
+    flipped,
+    in_blocks,
+)
 from numlite.kernels.compiled.language.host import host_words, machine
 from numlite.kernels.compiled.language.simd import Emitter, f32, i8, i16, i32, i64, vector
 from numlite.kernels.compiled.language.target import target
@@ -63,6 +70,11 @@ def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out:
         weights = ws if form.least == -128 else smalls
         if form.halves:
             e.store(in_halves(e, form, totals, xs, weights), out, next(places))
+        elif form.rows > 1:
+            block = [
+                e.shuffle(v, v, list(range(64 // width))) for v, width in ((totals, 16), (xs, 4), (ws, 4))
+            ]
+            e.store(o.add_block(e, *block), out, next(places))
         else:
             e.store(o.add_fours(e, form, totals, xs, weights), out, next(places))
     e.store(o.add_fours(e, dot_forms()[0], totals, xs, smalls), out, next(places))
@@ -141,6 +153,9 @@ def meanings(
             products = own.astype(np.int64) * weights
             found = sum(products[8 * k : 8 * k + 8].reshape(4, 2).sum(1) for k in range(form.steps))
             yield f"form {i}", (acc[:4] + found).astype(np.int32)
+        elif form.rows > 1:
+            rows, columns = (v[:16].reshape(2, 8).astype(np.int64) for v in (own, weights))
+            yield f"form {i}", (acc[:4] + (rows @ columns.T).reshape(4)).astype(np.int32)
         else:
             yield f"form {i}", fours(own, weights)
     yield "fours", fours(own, small)
@@ -198,7 +213,7 @@ def test_forms_of_this_machine(made_for: Callable[[str], None], name: str) -> No
     [
         ("aarch64", "smull smlal sadalp sqxtn fcvtns tbl"),
         ("aarch64-dotprod", "sdot sqxtn fcvtns tbl"),
-        ("aarch64-i8mm", "sdot sqxtn fcvtns tbl"),
+        ("aarch64-i8mm", "smmla sdot sqxtn fcvtns tbl"),
     ],
 )
 def test_forms_of_arm(made_for: Callable[[str], None], name: str, words: str) -> None:
@@ -247,6 +262,16 @@ def test_the_domain_of_x(made_for: Callable[[str], None], name: str) -> None:
     assert dot_forms()[dot_form(128, -128)].serves(128, -128)
     for width in (16, 32):
         assert sorted(column_order(width)) == list(range(width))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_depths_are_taken_by_whole_instructions(made_for: Callable[[str], None], name: str) -> None:
+    """Each form goes by spans that end with single fours, the longest of whole instructions."""
+    made_for(name)
+    for form in dot_forms():
+        assert form.spans[-1] == 1 and all(span % form.fours == 0 for span in form.spans[:-1])
+        assert form.columns * form.rows * (2 if form.halves else 1) == form.lanes
+    assert in_blocks() == (name == "aarch64-i8mm")
 
 
 def test_instructions_are_named_in_one_file() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.kernels.compiled.driver import cache, library, pack_builder, packed, packs, sources
+from numlite.kernels.compiled.driver.build import CompileError
 from numlite.kernels.compiled.driver.library import Library
 from numlite.kernels.compiled.driver.linker import elf
 from numlite.kernels.compiled.driver.pack_builder import build_pack, write_index
@@ -212,6 +213,16 @@ def test_two_builds_give_the_same_bytes(
         path, nbytes = build_pack(TARGETS[name], str(tmp_path), FAMILIES[::-1])
         content = Path(path).read_bytes()
         assert content == (folder / f"{name}.pack").read_bytes() and len(content) == nbytes
+
+
+def test_kernels_ask_nothing_of_the_c_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But to move memory: powers, angles, logarithms and remainders are numlite's own."""
+    families = "binary_math elementwise normalization random softmax_f32 softmax_q8 non_max_suppression"
+    path, _ = build_pack(OWN, str(tmp_path), families.split())
+    assert elf.DT_NEEDED not in elf.dynamic_entries(Path(path).read_bytes())
+    monkeypatch.setattr(pack_builder, "_IMPORTS", {"memmove"})
+    with pytest.raises(CompileError, match=r"must call nothing but memmove, got \['mem"):
+        build_pack(OWN, str(tmp_path), families.split())
 
 
 def test_a_build_goes_on_where_it_was(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

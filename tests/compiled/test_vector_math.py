@@ -120,6 +120,21 @@ def test_large_angles(name: str) -> None:
     assert np.all(np.isnan(run_operator(name, np.array([np.inf, np.nan, -np.inf], np.float32))))
 
 
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_far_angles(name: str) -> None:
+    """Beyond 16 384 most are the nearest, and none is a unit away; their neighbours are as they are alone."""
+    sizes = np.exp2(np.random.default_rng(0).uniform(14, 127.9, 60_000)).astype(np.float32)
+    x = np.where(np.arange(len(sizes)) % 2 == 0, sizes, -sizes)
+    exact = EXACT[name][0](x.astype(np.float64))
+    found = run_operator(name, x)
+    assert np.mean(found == exact.astype(np.float32)) > 0.97
+    assert units_in_the_last_place(found, exact) < 1
+    near = np.linspace(-9, 9, 1000).astype(np.float32)
+    mixed = np.where(np.arange(1000) % 5 == 0, x[:1000], near)
+    kept = run_operator(name, mixed)[mixed == near]
+    assert kept.tobytes() == run_operator(name, near)[mixed == near].tobytes()
+
+
 @pytest.mark.parametrize(
     ("name", "ends"), [("exp", (0, np.inf)), ("logistic", (0, 1)), ("tanh", (-1, 1)), ("elu", (-1, np.inf))]
 )

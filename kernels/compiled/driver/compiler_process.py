@@ -34,15 +34,7 @@ def family_image(family: str) -> bytes:
         return image
     from .linker.shared_object import shared_object
 
-    return shared_object([image], [SYMBOL_PREFIX + name for name in FAMILIES[family].sources()], _libraries())
-
-
-def _libraries() -> list[str]:
-    """What holds sinf and its like: glibc has them in a library of their own, musl has not."""
-    try:
-        return ["libm.so.6"] if os.confstr("CS_GNU_LIBC_VERSION") else []
-    except ValueError:
-        return []
+    return shared_object([image], [SYMBOL_PREFIX + name for name in FAMILIES[family].sources()])
 
 
 def main(target: str, form: str) -> None:

@@ -17,7 +17,7 @@ from ....lite.private_file import blake2b
 from ....lite.whole_file import write_whole
 from ..families import all_families
 from ..language.targets import Target
-from .build import build
+from .build import CompileError, build
 from .cache import read, write
 from .image import SYMBOL_PREFIX
 from .linker import elf
@@ -34,8 +34,8 @@ PACKED = {
 }
 
 _ID_SYMBOL = SYMBOL_PREFIX + ID_KERNEL
-# glibc has sinf and its like in a library of their own; musl answers to its name, too.
-_NEEDED = ("libm.so.6",)
+# What every process has: a pack needs no library, and computes the same with any.
+_IMPORTS = {"bzero", "memcpy", "memmove", "memset"}
 
 
 def build_pack(made_for: Target, folder: str, families: Collection[str] = ()) -> tuple[str, int]:
@@ -69,7 +69,12 @@ def _linked(objects: dict[str, bytes], made_for: Target) -> bytes:
     described = {family: [source_digest(family), *names] for family, names in kernels.items()}
     exports = [SYMBOL_PREFIX + name for names in kernels.values() for name in names]
     texts = {_ID_SYMBOL: pack_text(made_for.name, described)}
-    return shared_object(objects.values(), exports, _NEEDED, texts=texts)
+    foreign = sorted(set(read_objects(objects.values()).imports) - _IMPORTS)
+    if foreign:
+        raise CompileError(
+            f"packs: kernels must call nothing but {', '.join(sorted(_IMPORTS))}, got {foreign}"
+        )
+    return shared_object(objects.values(), exports, texts=texts)
 
 
 def _kernels(image: bytes) -> list[str]:

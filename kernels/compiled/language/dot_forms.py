@@ -17,6 +17,8 @@ class DotForm(NamedTuple):
     instruction: str
     lanes: int  # int32 lanes of an accumulator
     halves: bool = False  # two lanes hold a column's sum, else one
+    rows: int = 1  # rows of x whose sums an accumulator holds
+    fours: int = 1  # fours of the depth that one instruction takes
     steps: int = 1  # fours of the depth that are taken together
     flips: bool = True  # x is flipped; else it is taken as it lies
     least: int = -128  # the lowest weight that it takes
@@ -24,13 +26,20 @@ class DotForm(NamedTuple):
     @property
     def columns(self) -> int:
         """Columns of an accumulator."""
-        return self.lanes // 2 if self.halves else self.lanes
+        return self.lanes // 2 if self.halves else self.lanes // self.rows
+
+    @property
+    def spans(self) -> list[int]:
+        """By how many fours a depth is taken: first as often as it goes by the first, then by the next."""
+        return sorted({self.steps, self.fours, 1}, reverse=True)
 
     def serves(self, flip: int, least_weight: int) -> bool:
         return (self.flips or flip == 0) and least_weight >= self.least
 
 
 _SDOT = DotForm("sdot", 4, steps=4)
+# Blocks of two rows by two columns, which take eight of the depth.
+_SMMLA = DotForm("smmla", 4, rows=2, fours=2, steps=4)
 # 16 bits hold the sum of two products unless all four factors are -128.
 _SMLAL = DotForm("smlal", 4, halves=True, steps=2, least=-127)
 _SIGNED_PAIRS = DotForm("psignb", 8, least=-127)
@@ -43,7 +52,7 @@ _FORMS = {
     "vnni512": (DotForm("vpdpbusd", 16),),
     "smull": (_SMLAL._replace(flips=False), _SMLAL, DotForm("smull", 4, halves=True)),
     "sdot": (_SDOT,),
-    "smmla": (_SDOT,),
+    "smmla": (_SMMLA._replace(flips=False), _SMMLA._replace(steps=2)),
 }
 
 
@@ -67,6 +76,15 @@ def column_order(width: int) -> list[int]:
         return list(range(width))
     groups = range(0, width, 8)
     return [group + half + lane for half in (0, 4) for group in groups for lane in range(4)]
+
+
+def in_blocks() -> bool:
+    """Whether rows of packed words lie in pairs, each column's eight bytes together.
+
+    Of 16 columns and two rows, the first holds columns 0 to 7, the second 8 to 15. A last row without
+    another, of each tap of a filter, is as it is elsewhere: four bytes of each column.
+    """
+    return dot_forms()[0].rows > 1
 
 
 def flip_of(is_int8: bool) -> int:

@@ -80,6 +80,11 @@ def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: S
     return acc
 
 
+def add_block(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """acc [2, 2] plus x [2, 8] times w [2, 8] transposed, all of them signed, <16 x i8> (ARM with i8mm)."""
+    return e.call("llvm.aarch64.neon.smmla.v4i32.v16i8", acc.type, acc, x, w)
+
+
 def add_fours(e: Emitter, form: DotForm, acc: Value, x: Value, w: Value) -> Value:
     """acc plus the sums of each four of products of x and w, in a form's way; a lane has its own four."""
     if acc.type.count > form.lanes:
@@ -117,7 +122,14 @@ def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     return b.add(b.add(acc, even), pair_products(e, right(x, eight), b.ashr(w, eight)))
 
 
-_ADD_FOURS = {"vpdpbusd": _vpdpbusd, "sdot": _sdot, "psignb": _psignb, "pmaddwd": _pmaddwd}
+# What has smmla has sdot, too.
+_ADD_FOURS = {
+    "vpdpbusd": _vpdpbusd,
+    "smmla": _sdot,
+    "sdot": _sdot,
+    "psignb": _psignb,
+    "pmaddwd": _pmaddwd,
+}
 
 
 def _smull(e: Emitter, x: Value, w: Value) -> Value:
@@ -322,11 +334,6 @@ def scaled_by_sixteenths(e: Emitter, x: Value, n: Value, whole: Value) -> Value:
         exponent = e.builder.fmul(n, e.const(1 / 16, x.type))
         return e.call(name, x.type, x, exponent, x, _ALL_LANES, _CURRENT_ROUNDING)
     return scaled_by_power(e, x, e.builder.ashr(whole, e.const(4, whole.type)))
-
-
-def reciprocal_root_estimate(e: Emitter, x: Value) -> Value:
-    """1 / sqrt(x) to 14 bits, <16 x f32>; exact at 0 and infinity (AVX-512)."""
-    return e.call("llvm.x86.avx512.rsqrt14.ps.512", x.type, x, x, _ALL_LANES)
 
 
 def exponent_and_mantissa(e: Emitter, x: Value) -> tuple[Value, Value]:

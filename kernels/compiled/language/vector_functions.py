@@ -9,7 +9,6 @@ import numpy as np
 
 from .operations import (
     permuted_floats,
-    reciprocal_root_estimate,
     scaled_by_power,
     scaled_by_sixteenths,
 )
@@ -103,15 +102,8 @@ def _power_of_two(e: Emitter, n: Value) -> Value:
 
 def reciprocal_square_root(e: Emitter, x: Value) -> Value:
     """1 / sqrt(x): infinite at 0, NaN below it."""
-    builder = e.builder
-    if not target().avx512:
-        root = e.call(f"llvm.sqrt.{suffix(x.type)}", x.type, x)
-        return builder.fdiv(_splat(x, 1), root)
-    estimate = reciprocal_root_estimate(e, x)
-    error = e.fma(builder.fneg(builder.fmul(x, estimate)), estimate, _splat(x, 1))
-    better = e.fma(builder.fmul(estimate, _splat(x, 0.5)), error, estimate)
-    # At 0 and at infinity the estimate is exact, and its error NaN.
-    return builder.select(builder.fcmp_ordered("ord", error, error), better, estimate)
+    # Estimates are faster, and differ from processor to processor.
+    return e.builder.fdiv(_splat(x, 1), e.call(f"llvm.sqrt.{suffix(x.type)}", x.type, x))
 
 
 def _integer(e: Emitter, bits: Value) -> Value:
