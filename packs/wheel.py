@@ -8,16 +8,22 @@ from hashlib import blake2b
 from pathlib import Path
 
 _LINUX = re.compile(r"(?:manylinux2014|manylinux_\d+_\d+|musllinux_\d+_\d+)_(x86_64|aarch64)")
+_OTHERS = {"macosx_11_0_arm64": "macos", "win_amd64": "windows"}
 
 
 def architecture(platforms: str) -> str:
-    """The machine of a wheel's platforms, which are joined by dots; ValueError where there is not one."""
+    """The machine of a wheel's platforms, which are joined by dots; ValueError where there is not one.
+
+    Linux's by its own name, others by their system's.
+    """
+    if platforms in _OTHERS:
+        return _OTHERS[platforms]
     found = [_LINUX.fullmatch(platform) for platform in platforms.split(".")]
     machines = {match[1] for match in found if match}
     if None in found or len(machines) != 1:
         raise ValueError(
             "NUMLITE_WHEEL: must be platforms of Linux on one machine, x86_64 or aarch64 "
-            f"(manylinux2014_aarch64, say), got {platforms!r}"
+            f"(manylinux2014_aarch64, say), or one of {', '.join(_OTHERS)}, got {platforms!r}"
         )
     return machines.pop()
 
@@ -28,6 +34,8 @@ def wheel_files(platforms: str, folder: Path) -> dict[str, bytes]:
     folder is where `python -m numlite.packs build` put them. ValueError where one is missing or another.
     """
     arch = architecture(platforms)
+    system = f"--system {arch} " if arch in _OTHERS.values() else ""
+    folder = folder / arch if system else folder
     path = folder / "index.json"
     index = json.loads(path.read_text()) if path.exists() else {"packs": {}, "wheels": {}}
     wanted = index["wheels"].get(arch, [])
@@ -36,7 +44,7 @@ def wheel_files(platforms: str, folder: Path) -> dict[str, bytes]:
         there = ", ".join(index["packs"]) or "none"
         raise ValueError(
             f"NUMLITE_WHEEL: {folder} must have all packs for {arch}, got {there}: "
-            f"{' '.join(['python -m numlite.packs build', *missing])}"
+            f"{' '.join([f'python -m numlite.packs build {system}'.rstrip(), *missing])}"
         )
     index["packs"] = {name: index["packs"][name] for name in wanted}
     files = {f"{name}.pack": (folder / f"{name}.pack").read_bytes() for name in wanted}

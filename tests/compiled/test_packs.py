@@ -21,7 +21,7 @@ from numlite.kernels.compiled.driver.pack_builder import build_pack, write_index
 from numlite.kernels.compiled.language import target as choice
 from numlite.kernels.compiled.language.host import machine
 from numlite.kernels.compiled.language.target import target
-from numlite.kernels.compiled.language.targets import TARGETS, targets_of
+from numlite.kernels.compiled.language.targets import SYSTEMS, TARGETS, targets_of
 from numlite.lite.errors import UnsupportedError
 from numlite.packs.__main__ import main
 from numlite.schema import tflite
@@ -242,6 +242,19 @@ def test_a_pack_for_another_machine_says_what_it_holds(folder: Path) -> None:
     assert [line.split()[:2] for line in lines] == [[name, sources.source_digest(name)] for name in FAMILIES]
 
 
+@pytest.mark.parametrize(("system", "name"), [("windows", "x86-64-v2"), ("macos", "aarch64-dotprod")])
+def test_a_pack_for_another_system(system: str, name: str, tmp_path: Path) -> None:
+    """It says of itself what it holds, its code is for that system, and the index counts it."""
+    path, _ = build_pack(TARGETS[name], str(tmp_path), ("reshape",), system)
+    image = Path(path).read_bytes()
+    assert image.startswith({"windows": b"MZ", "macos": b"\xcf\xfa\xed\xfe"}[system])
+    first, line = pack_builder._text_of(image).splitlines()
+    assert first == f"{packs.VERSION} {name}"
+    assert line.split()[:2] == ["reshape", sources.source_digest("reshape")]
+    assert write_index(str(tmp_path)) == []
+    assert list(json.loads((tmp_path / packs.INDEX_FILE).read_text())["packs"]) == [name]
+
+
 def test_the_index_tells_of_one_state_of_the_sources(folder: Path, tmp_path: Path) -> None:
     names = [f"{OWN.name}.pack", "aarch64.pack"]
     for name in names:
@@ -264,5 +277,6 @@ def test_the_command_refuses_unknown_targets(capsys: pytest.CaptureFixture[str])
 
 
 def test_wheels_carry_packs_for_what_machines_get_by_themselves() -> None:
-    for arch, names in pack_builder.PACKED.items():
+    for machine_, names in pack_builder.PACKED.items():
+        arch = SYSTEMS[machine_][0] if machine_ in SYSTEMS else machine_
         assert set(names) <= {found.name for found in targets_of(arch)}

@@ -16,7 +16,7 @@ from .sources import family_digest, source_bytes
 
 _MAIN = (
     "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; "
-    "main({target!r}, {form!r})"
+    "main({target!r}, {form!r}, {system!r})"
 )
 
 
@@ -29,10 +29,12 @@ def build(
     done: Callable[[str, bytes], None],
     made_for: Target | None = None,
     form: str = "image",
+    system: str = "",
 ) -> None:
     """Compile families, as many at a time as there are processors; done(family, image) for each.
 
-    They are made for this process's target, or for another one, as images or as objects.
+    They are made for this process's target, or for another one, as images or as objects; system as in
+    compile_for.
 
     done is called from several threads, one at a time. Raises CompileError for the first family
     that fails, once the others are done, and OSError when no process can be started.
@@ -54,7 +56,7 @@ def build(
         except Exception as error:
             failures.append(error)
 
-    processes = [_start(made_for, form) for _ in range(count)]
+    processes = [_start(made_for, form, system) for _ in range(count)]
     threads = [threading.Thread(target=work, args=(process,)) for process in processes]
     try:
         for thread in threads:
@@ -80,8 +82,9 @@ def _largest_first(families: Sequence[str]) -> list[str]:
     return sorted(families, key=source_bytes, reverse=True)
 
 
-def _start(made_for: Target, form: str) -> subprocess.Popen[bytes]:
-    code = _MAIN.format(path=sys.path, package=__package__, target=made_for.name, form=form)
+def _start(made_for: Target, form: str, system: str) -> subprocess.Popen[bytes]:
+    words = {"target": made_for.name, "form": form, "system": system}
+    code = _MAIN.format(path=sys.path, package=__package__, **words)
     # In a session of its own an interrupt from the keyboard does not reach it: this process ends it then.
     return subprocess.Popen(
         [sys.executable or "python", "-c", code],

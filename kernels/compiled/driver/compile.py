@@ -15,7 +15,8 @@ from numba.core.registry import cpu_target
 
 from ....lite.errors import UnsupportedError
 from ..language.host import machine
-from ..language.target import target
+from ..language.target import other_system, target
+from ..language.targets import SYSTEMS
 from .image import SYMBOL_PREFIX
 from .kernel_source import KernelSource
 
@@ -173,7 +174,9 @@ def _new_target_machine() -> Any:
 
 
 def _triple() -> str:
-    """LLVM's name of the machine and its system: this one, or Linux on a machine of another architecture."""
+    """LLVM's name of the machine and its system: this one, Linux on another machine, or another system."""
+    if other_system():
+        return SYSTEMS[other_system()][1]
     own = str(llvm.get_process_triple())
     return own if target().arch == machine() else f"{target().arch}-unknown-linux-gnu"
 

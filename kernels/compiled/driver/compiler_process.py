@@ -37,9 +37,9 @@ def family_image(family: str) -> bytes:
     return shared_object([image], [SYMBOL_PREFIX + name for name in FAMILIES[family].sources()])
 
 
-def main(target: str, form: str) -> None:
-    """Answer until the input ends; form is `image` or `object`."""
-    compile_for(TARGETS[target])
+def main(target: str, form: str, system: str) -> None:
+    """Answer until the input ends; form is `image` or `object`, system as in compile_for."""
+    compile_for(TARGETS[target], system)
     compiled = {"image": family_image, "object": family_object}[form]
     # Answers go to a copy of standard output, so that nothing that is printed mixes with them.
     answers = os.fdopen(os.dup(1), "wb")

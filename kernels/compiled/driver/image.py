@@ -29,7 +29,9 @@ class SharedObject:
     """Kernels of a shared object file."""
 
     def __init__(self, path: str) -> None:
-        self._library = ctypes.CDLL(path, os.RTLD_NOW | os.RTLD_LOCAL)
+        # Windows has no such words: all names are found and private there.
+        mode = 0 if sys.platform == "win32" else os.RTLD_NOW | os.RTLD_LOCAL
+        self._library = ctypes.CDLL(path, mode)
 
     def address(self, kernel: str) -> int:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Collection
 from importlib.metadata import version
@@ -21,7 +22,9 @@ from .build import CompileError, build
 from .cache import read, write
 from .image import SYMBOL_PREFIX
 from .linker import elf
+from .linker.mach_o import dylib
 from .linker.object_file import read_objects
+from .linker.portable_executable import PROBE, dll
 from .linker.shared_object import shared_object
 from .packs import ID_KERNEL, INDEX_FILE, SUFFIX, pack_text
 from .progress import Progress
@@ -31,6 +34,8 @@ from .sources import family_digest, source_digest
 PACKED = {
     "x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4-vnni", "icelake"),
     "aarch64": ("aarch64", "aarch64-dotprod", "aarch64-i8mm"),
+    "macos": ("aarch64-dotprod", "aarch64-i8mm"),
+    "windows": ("x86-64-v2", "x86-64-v3"),
 }
 
 _ID_SYMBOL = SYMBOL_PREFIX + ID_KERNEL
@@ -38,43 +43,53 @@ _ID_SYMBOL = SYMBOL_PREFIX + ID_KERNEL
 _IMPORTS = {"bzero", "memcpy", "memmove", "memset"}
 
 
-def build_pack(made_for: Target, folder: str, families: Collection[str] = ()) -> tuple[str, int]:
+def build_pack(
+    made_for: Target, folder: str, families: Collection[str] = (), system: str = ""
+) -> tuple[str, int]:
     """Write a target's pack of all families, or of some; its path and bytes.
 
+    It is for Linux, or for another system of targets.SYSTEMS.
     Raises CompileError when a family does not compile, and OSError when nothing can be written.
     """
     os.makedirs(folder, exist_ok=True)
     wanted = sorted(families or all_families())
-    objects = {family: read(*_kept_as(family, made_for)) or b"" for family in wanted}
+    objects = {family: read(*_kept_as(family, made_for, system)) or b"" for family in wanted}
     missing = [family for family in wanted if not objects[family]]
     if missing:
-        with Progress(f"Compiling kernels for {made_for.name}", len(missing), "families") as progress:
+        title = f"Compiling kernels for {made_for.name} {system}".rstrip()
+        with Progress(title, len(missing), "families") as progress:
 
             def done(family: str, image: bytes) -> None:
                 objects[family] = image
-                write(*_kept_as(family, made_for), image)
+                write(*_kept_as(family, made_for, system), image)
                 progress.step()
 
-            build(missing, done, made_for, "object")
+            build(missing, done, made_for, "object", system)
     path = os.path.join(folder, made_for.name + SUFFIX)
-    return path, write_whole(path, [_linked(objects, made_for)])
+    return path, write_whole(path, [_linked(objects, made_for, system)])
 
 
-def _kept_as(family: str, made_for: Target) -> tuple[str, str]:
-    return f"{family}-{made_for.name}.object", family_digest(family, made_for)
+def _kept_as(family: str, made_for: Target, system: str) -> tuple[str, str]:
+    return f"{family}-{made_for.name}.{system}object", family_digest(family, made_for)
 
 
-def _linked(objects: dict[str, bytes], made_for: Target) -> bytes:
+def _linked(objects: dict[str, bytes], made_for: Target, system: str) -> bytes:
     kernels = {family: _kernels(image) for family, image in objects.items()}
     described = {family: [source_digest(family), *names] for family, names in kernels.items()}
     exports = [SYMBOL_PREFIX + name for names in kernels.values() for name in names]
     texts = {_ID_SYMBOL: pack_text(made_for.name, described)}
-    foreign = sorted(set(read_objects(objects.values()).imports) - _IMPORTS)
+    known = _IMPORTS | {PROBE} if system == "windows" else _IMPORTS
+    foreign = sorted(set(read_objects(objects.values()).imports) - known)
     if foreign:
         raise CompileError(
             f"packs: kernels must call nothing but {', '.join(sorted(_IMPORTS))}, got {foreign}"
         )
-    return shared_object(objects.values(), exports, texts=texts)
+    images = objects.values()
+    if system == "windows":
+        return dll(images, exports, texts)
+    if system == "macos":
+        return dylib(images, exports, made_for.name + SUFFIX, texts)
+    return shared_object(images, exports, texts=texts)
 
 
 def _kernels(image: bytes) -> list[str]:
@@ -106,8 +121,9 @@ def write_index(folder: str) -> list[str]:
 
 def _text_of(image: bytes) -> str:
     """What a pack for whatever machine says of itself; nothing for another file."""
-    if image[: len(elf.IDENT)] != elf.IDENT:
-        return "no pack"
-    # Constants lie in the first segment, where addresses are file offsets.
-    at = dict(elf.exports(image)).get(_ID_SYMBOL)
-    return "no pack" if at is None else elf.text_at(image, at)
+    if image[: len(elf.IDENT)] == elf.IDENT:
+        # Constants lie in the first segment, where addresses are file offsets.
+        at = dict(elf.exports(image)).get(_ID_SYMBOL)
+        return "no pack" if at is None else elf.text_at(image, at)
+    found = re.search(rb"(%b [\w.-]+\n[ -~\n]*)\0" % re.escape(VERSION.encode()), image)
+    return found[1].decode() if found else "no pack"

@@ -66,7 +66,7 @@ def host_words() -> frozenset[str]:
             _DARWIN_ARM if arm else _DARWIN_X86, "hw.optional.arm." if arm else "hw.optional."
         )
     # Every ARM processor that Windows runs on has them.
-    return frozenset(["asimd"]) if arm else llvm_words()
+    return frozenset(["asimd"]) if arm else llvm_words() or _windows_words()
 
 
 def _cpuinfo_words() -> frozenset[str]:
@@ -109,6 +109,20 @@ def _sysctl_words(names: dict[str, str], prefix: str) -> frozenset[str]:
         if not failed and value.value:
             found += words.split()
     return frozenset(found)
+
+
+def _windows_words() -> frozenset[str]:
+    """What Windows itself tells: levels, of which AVX2 stands for all that came with it."""
+    if sys.platform != "win32":
+        return frozenset()
+    import ctypes
+
+    from .targets import TARGETS
+
+    present = ctypes.windll.kernel32.IsProcessorFeaturePresent
+    sse4_2, avx2 = 38, 40
+    levels = {sse4_2: "x86-64-v2", avx2: "x86-64-v3"}
+    return frozenset(word for level, name in levels.items() if present(level) for word in TARGETS[name].needs)
 
 
 def llvm_words() -> frozenset[str]:

@@ -16,6 +16,7 @@ from .host import host_words, machine
 from .targets import TARGETS, Target, targets_of
 
 _given: Target | None = None
+_system = ""
 
 
 @cache
@@ -53,14 +54,20 @@ def possible_targets() -> list[Target]:
     return [target for target in targets_of(machine()) if target.needs <= host_words()]
 
 
-def compile_for(given: Target) -> None:
+def compile_for(given: Target, system: str = "") -> None:
     """Have this process make code for a target, which this machine need not be able to run.
 
-    Kernels ask for the target when they are imported: none may have been.
+    Kernels ask for the target when they are imported: none may have been. system is one of targets.SYSTEMS
+    that is not this machine's.
     """
-    global _given
-    _given = given
+    global _given, _system
+    _given, _system = given, system
     target.cache_clear()
+
+
+def other_system() -> str:
+    """The system that code is made for where it is not this machine's own, else nothing."""
+    return _system
 
 
 def _runnable(variable: str, name: str) -> Target:

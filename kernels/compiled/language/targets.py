@@ -121,6 +121,13 @@ _BY_NAME_ONLY = (
     ),
 )
 
+# Systems beside Linux that packs are made for: LLVM's words for their objects, in the one format that is
+# linked here.
+SYSTEMS = {
+    "macos": ("aarch64", "arm64-apple-macosx11.0.0-elf"),
+    "windows": ("x86_64", "x86_64-pc-windows-elf"),
+}
+
 # All that NUMLITE_CPU names.
 TARGETS = {target.name: target for target in (*_TABLE, *_BY_NAME_ONLY)}
 

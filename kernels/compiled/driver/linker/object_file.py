@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -68,6 +68,15 @@ class Objects:
         if twice:
             raise LinkError(f"object files: exports must be defined once, got more of {', '.join(twice)}")
         return {name: symbols[0] for name, symbols in found.items()}
+
+
+def with_texts(objects: Objects, exports: Iterable[str], texts: Mapping[str, bytes]) -> list[str]:
+    """Names of all that is exported: those given, and constant texts, which become symbols of the objects."""
+    for name, text in texts.items():
+        section = Section(False, False, 8, bytearray(text))
+        objects.sections.append(section)
+        objects.symbols.append(Symbol(name, section))
+    return [*exports, *texts]
 
 
 def read_objects(images: Iterable[bytes]) -> Objects:

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from . import aarch64, elf, x86_64
-from .elf import LinkError, Machine
-from .object_file import Objects, Relocation, Section, Symbol, read_objects
+from .elf import Machine
+from .object_file import Symbol, read_objects, with_texts
+from .placing import Placing, aligned
 
 _MACHINES = {machine.number: machine for machine in (x86_64.MACHINE, aarch64.MACHINE)}
 _SEGMENTS = 5
@@ -36,13 +37,9 @@ def shared_object(
     position-independent code does not use.
     """
     objects = read_objects(images)
-    names = list(exports)
-    for name, text in (texts or {}).items():
-        section = Section(False, False, 8, bytearray(text))
-        objects.sections.append(section)
-        objects.symbols.append(Symbol(name, section))
-        names.append(name)
-    return _Linker(objects, _MACHINES[objects.machine], objects.exported(names), needed, soname).link()
+    names = with_texts(objects, exports, texts or {})
+    machine = _MACHINES[objects.machine]
+    return _Linker(Placing(objects, machine), machine, objects.exported(names), needed, soname).link()
 
 
 @dataclass
@@ -64,12 +61,11 @@ class _Layout:
 
 @dataclass
 class _Linker:
-    objects: Objects
+    placing: Placing
     machine: Machine
     exports: dict[str, Symbol]
     needed: Collection[str]
     soname: str
-    got: dict[Symbol, int] = field(default_factory=dict)  # symbol -> slot
     strings: bytearray = field(default_factory=lambda: bytearray(b"\0"))
     at: _Layout = field(default_factory=_Layout)
     image: bytearray = field(default_factory=bytearray)
@@ -80,20 +76,14 @@ class _Linker:
         return len(self.strings) - len(text.encode()) - 1
 
     def link(self) -> bytes:
-        names = [(self.string(name), name) for name in (*self.objects.imports, *self.exports)]
+        names = [(self.string(name), name) for name in (*self.placing.objects.imports, *self.exports)]
         libraries = [(elf.DT_NEEDED, self.string(name)) for name in self.needed]
         if self.soname:
             libraries.append((elf.DT_SONAME, self.string(self.soname)))
-        for relocation in self.objects.relocations:
-            if relocation.kind in self.machine.through_got or relocation.symbol.section is None:
-                self.got.setdefault(relocation.symbol, len(self.got))
         self.place(len(names) + 1, len(libraries))
         self.image = bytearray(self.offset(self.at.end))
-        for relocation in self.objects.relocations:
-            self.relocate(relocation)
-        self.fill_got()
-        for section in self.objects.sections:
-            self.write(section.address, bytes(section.data))
+        for address, content in self.placing.resolve().items():
+            self.write(address, content)
         self.write_symbols(names)
         self.write_headers(libraries)
         return bytes(self.image)
@@ -103,24 +93,19 @@ class _Linker:
         at, page = self.at, self.machine.page_bytes
         at.dynamic_symbols = elf.HEADER.size + _SEGMENTS * elf.SEGMENT.size
         at.strings = at.dynamic_symbols + symbols * elf.SYMBOL.size
-        at.hash = _aligned(at.strings + len(self.strings), 8)
-        absolute = sum(relocation.kind == self.machine.absolute for relocation in self.objects.relocations)
-        at.relocations = _aligned(at.hash + 4 * (2 + _buckets(symbols) + symbols), 8)
-        end = at.relocations + elf.RELA.size * (len(self.got) + absolute)
-        at.constants_end = self.place_sections(end, False, False)
-        at.code = _aligned(at.constants_end, 64) + page
-        at.jumps = _aligned(self.place_sections(at.code, False, True), 16)
-        at.code_end = at.jumps + self.machine.jump_bytes * len(self.got)
-        at.data = _aligned(at.code_end, 64) + page
+        at.hash = aligned(at.strings + len(self.strings), 8)
+        relocations = self.placing.objects.relocations
+        absolute = sum(relocation.kind == self.machine.absolute for relocation in relocations)
+        at.relocations = aligned(at.hash + 4 * (2 + _buckets(symbols) + symbols), 8)
+        end = at.relocations + elf.RELA.size * (len(self.placing.got) + absolute)
+        at.constants_end = self.placing.place_sections(end, False, False)
+        at.code = aligned(at.constants_end, 64) + page
+        at.jumps = aligned(self.placing.place_sections(at.code, False, True), 16)
+        at.code_end = at.jumps + self.placing.jumps_bytes
+        at.data = aligned(at.code_end, 64) + page
         at.got = at.data + elf.DYNAMIC.size * (10 + libraries)
-        at.end = self.place_sections(at.got + 8 * len(self.got), True, False)
-
-    def place_sections(self, start: int, writable: bool, executable: bool) -> int:
-        for section in self.objects.sections:
-            if (section.writable, section.executable) == (writable, executable):
-                section.address = start = _aligned(start, section.align)
-                start += len(section.data)
-        return start
+        at.end = self.placing.place_sections(at.got + self.placing.got_bytes, True, False)
+        self.placing.got_at, self.placing.jumps_at = at.got, at.jumps
 
     def offset(self, address: int) -> int:
         """Where in the file lies what is at an address."""
@@ -130,36 +115,6 @@ class _Linker:
     def write(self, address: int, content: bytes) -> None:
         offset = self.offset(address)
         self.image[offset : offset + len(content)] = content
-
-    # --- references
-    def relocate(self, relocation: Relocation) -> None:
-        section, offset, kind, symbol, addend = relocation
-        here = section.address + offset
-        if kind == self.machine.absolute and symbol.section is not None and section.writable:
-            target = symbol.address + addend
-            struct.pack_into("<Q", section.data, offset, target)
-            self.dynamic_relocations.append((here, self.machine.relative, target))
-            return
-        if kind in self.machine.through_got:
-            target = self.at.got + 8 * self.got[symbol]
-        elif symbol.section is not None:
-            target = symbol.address
-        elif kind in self.machine.calls:
-            target = self.at.jumps + self.machine.jump_bytes * self.got[symbol]
-        else:
-            raise LinkError(f"object file: relocation {kind} of {symbol.name} is not known here")
-        self.machine.patch(section.data, offset, kind, target + addend, here)
-
-    def fill_got(self) -> None:
-        numbers = {name: number for number, name in enumerate(self.objects.imports, 1)}
-        for symbol, number in self.got.items():
-            slot, jump = self.at.got + 8 * number, self.at.jumps + self.machine.jump_bytes * number
-            self.write(jump, self.machine.jump(slot, jump))
-            if symbol.section is not None:
-                self.dynamic_relocations.append((slot, self.machine.relative, symbol.address))
-            else:
-                imported = numbers[symbol.name] << 32 | self.machine.glob_dat
-                self.dynamic_relocations.append((slot, imported, 0))
 
     # --- tables, all of them in the first segment but the dynamic one
     def write_symbols(self, names: list[tuple[int, str]]) -> None:
@@ -173,6 +128,10 @@ class _Linker:
         self.write(at.strings, bytes(self.strings))
         table = (len(buckets), count, *buckets, *chain)
         struct.pack_into(f"<{len(table)}I", self.image, at.hash, *table)
+        numbers = {name: number for number, (_, name) in enumerate(names, 1)}
+        self.dynamic_relocations += [(at_, self.machine.relative, to) for at_, to in self.placing.pointers]
+        for slot, name in self.placing.imported:
+            self.dynamic_relocations.append((slot, numbers[name] << 32 | self.machine.glob_dat, 0))
         for number, relocation in enumerate(self.dynamic_relocations):
             elf.RELA.pack_into(self.image, at.relocations + number * elf.RELA.size, *relocation)
 
@@ -229,10 +188,6 @@ class _Linker:
             0,
         )
         elf.HEADER.pack_into(self.image, 0, *header)
-
-
-def _aligned(value: int, to: int) -> int:
-    return -(-value // to) * to
 
 
 def _buckets(symbols: int) -> int:
