@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -310,6 +312,34 @@ def test_the_names_are_litert_s(litert: Any) -> None:
     # A pointer to LiteRT's own buffer is what there is none of.
     theirs = {name for name in vars(tensor_buffer.TensorBuffer) if name[0] != "_"}
     assert theirs - set(dir(TensorBuffer)) == {"capsule"}
+
+
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        ("compiled_model", "CompiledModel"),
+        ("tensor_buffer", "TensorBuffer"),
+        ("options", "Options"),
+        ("cpu_options", "CpuOptions"),
+        ("gpu_options", "GpuOptions"),
+        ("environment", "Environment"),
+        ("environment", "EnvironmentOptions"),
+    ],
+)
+def test_the_arguments_are_litert_s(litert: Any, module: str, name: str) -> None:
+    """Of all that is public: names, kinds, order and defaults."""
+    theirs = getattr(importlib.import_module(f"ai_edge_litert.{module}"), name)
+    ours = getattr(numlite.compiled_model, name)
+    made_by_users = name.endswith("Options")  # others hold pointers of LiteRT's
+    methods = [each for each in vars(theirs) if each[0] != "_" and callable(getattr(theirs, each))]
+    for method in [*methods, *(["__init__"] if made_by_users else [])]:
+        assert arguments(getattr(ours, method)) == arguments(getattr(theirs, method)), method
+
+
+def arguments(function: Any) -> list[tuple[str, str, str]]:
+    """Enumerations are alike by name and value; what is made where nothing is given stands for None."""
+    given = inspect.signature(function).parameters.values()
+    return [(each.name, each.kind.name, repr(each.default).replace("<factory>", "None")) for each in given]
 
 
 def test_real_models_give_what_litert_gives(litert: Any, model_path: Path) -> None:
