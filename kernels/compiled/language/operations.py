@@ -277,6 +277,12 @@ def permuted_bytes(e: Emitter, low: Value, index: Value, high: Value) -> Value:
     return e.call("llvm.x86.avx512.vpermi2var.qi.512", index.type, low, index, high)
 
 
+def shuffled_bytes(e: Emitter, table: Value, index: Value) -> Value:
+    """Bytes of a table of 16 by the lower 4 bits of each index, 0 where it is negative, <32 x i8> (AVX2)."""
+    whole = e.shuffle(table, table, [*range(16)] * 2)
+    return e.call("llvm.x86.avx2.pshuf.b", index.type, whole, index)
+
+
 def permuted_floats(e: Emitter, table: Sequence[float], index: Value) -> Value:
     """Elements of a table of 16 by the lower 4 bits of each index."""
     lanes = index.type.count
