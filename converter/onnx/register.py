@@ -19,6 +19,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or"),
         *("Pow", "Sub", "Sum", "Where", "Xor"),
     ),
+    "caches": ("CausalConvWithState", "LinearAttention", "TensorScatter"),
     "cast": ("BitCast", "Cast", "CastLike"),
     "control_flow": ("If", "Loop", "Scan"),
     "conv": ("Conv", "ConvTranspose"),

@@ -22,7 +22,7 @@ from ...schema.tflite import (
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from .axis_groups import regrouped
-from .pattern import ARITHMETIC, ELEMENTWISE, integer_constant, order_of
+from .pattern import ARITHMETIC, ELEMENTWISE, has_scales_along_axis, integer_constant, like, order_of
 from .rewriter import OperatorRewriter
 from .transpose import REDUCTIONS, merge_transposes, reduce_transposed, use_reshape
 
@@ -110,11 +110,8 @@ def sink_behind_functions(rewriter: OperatorRewriter, operator: LiteOperator) ->
 
 def _has_axis(operator: LiteOperator) -> bool:
     """Whether scales are those of channels."""
-    for tensor in (*operator.operands, *operator.results):
-        held = None if tensor is None else tensor.quantization
-        if held is not None and held.scale is not None and len(held.scale) > 1:
-            return True
-    return False
+    tensors = (*operator.operands, *operator.results)
+    return any(tensor is not None and has_scales_along_axis(tensor) for tensor in tensors)
 
 
 @rule(*_STRETCHED)
@@ -156,11 +153,10 @@ def _back(
     if x.shape == () or (x.data is not None and x.data.size == 1 and x.data.ndim <= rank):
         return x
     if x.data is not None:
-        if x.data.ndim > rank:
+        if x.data.ndim > rank or has_scales_along_axis(x):
             return None
         data = x.data.reshape((1,) * (rank - x.data.ndim) + x.data.shape)
-        data = np.ascontiguousarray(data.transpose(back))
-        return LiteTensor(f"{x.name}/last", x.type, data.shape, data)
+        return like(x, "last", np.ascontiguousarray(data.transpose(back)))
     if len(x.shape) != rank or (x.producer is None and -1 in x.shape):
         return None
     shape = tuple(x.shape[axis] for axis in back)

@@ -61,6 +61,19 @@ def integer_constant(name: str, numbers: np.ndarray) -> LiteTensor:
     return LiteTensor(name, TensorType.INT32, numbers.shape, numbers.astype(np.int32))
 
 
+def like(tensor: LiteTensor, what: str, data: np.ndarray) -> LiteTensor:
+    """A new constant of the tensor's type and scale with other elements, named after both."""
+    made = LiteTensor(f"{tensor.name}/{what}", tensor.type, data.shape, data)
+    made.quantization = tensor.quantization
+    return made
+
+
+def has_scales_along_axis(tensor: LiteTensor) -> bool:
+    """Whether it is quantized with scales for an axis, which must stay where it is."""
+    held = tensor.quantization
+    return held is not None and held.scale is not None and len(held.scale) > 1
+
+
 def activation_of(operator: LiteOperator) -> int | None:
     """The fused activation, None for operators that cannot have one."""
     return getattr(operator.options, "fused_activation_function", None)

@@ -11,7 +11,16 @@ from ...schema.tflite import BuiltinOperator as Op
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from ..partial_shape import is_known
-from .pattern import ARITHMETIC, ELEMENTWISE, WEIGHTED, activation_of, integer_constant, order_of
+from .pattern import (
+    ARITHMETIC,
+    ELEMENTWISE,
+    WEIGHTED,
+    activation_of,
+    has_scales_along_axis,
+    integer_constant,
+    like,
+    order_of,
+)
 from .rewriter import OperatorRewriter
 
 REDUCTIONS = frozenset(
@@ -146,12 +155,11 @@ def _untransposed(operator: LiteOperator, place: int, order: Sequence[int]) -> l
             if transpose is None or order_of(transpose) != list(order):
                 return None
             operands[i] = transpose.operands[0]
-        elif other.data.ndim > len(order):
+        elif other.data.ndim > len(order) or has_scales_along_axis(other):
             return None
         elif other.data.size != 1:
             data = other.data.reshape((1,) * (len(order) - other.data.ndim) + other.data.shape)
-            data = np.ascontiguousarray(data.transpose(np.argsort(order)))
-            operands[i] = LiteTensor(f"{other.name}/untransposed", other.type, data.shape, data)
+            operands[i] = like(other, "untransposed", np.ascontiguousarray(data.transpose(np.argsort(order))))
     return operands
 
 

@@ -11,7 +11,7 @@ from ...schema.tflite import ReshapeOptionsT, TransposeOptionsT
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from .axis_chain import OPEN, Step, cost, merged_steps
-from .pattern import integer_constant, is_reshape, order_of
+from .pattern import has_scales_along_axis, integer_constant, is_reshape, order_of
 from .rewriter import OperatorRewriter
 
 
@@ -59,12 +59,7 @@ def _moves(operator: LiteOperator) -> bool:
     x, y = operator.operand(0).shape, operator.result.shape
     if x is None or y is None or list(x).count(OPEN) > 1 or list(y).count(OPEN) > 1 or 0 in (*x, *y):
         return False
-    return not _is_per_axis(operator.operand(0))
-
-
-def _is_per_axis(tensor: LiteTensor) -> bool:
-    held = tensor.quantization
-    return held is not None and held.scale is not None and len(held.scale) > 1
+    return not has_scales_along_axis(operator.operand(0))
 
 
 def _steps(row: Sequence[LiteOperator]) -> list[Step] | None:

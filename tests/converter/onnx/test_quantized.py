@@ -178,3 +178,23 @@ def test_scales_that_are_not_one_for_each_index_are_a_fault_of_the_model(name: s
     net.constants |= held
     with pytest.raises(ModelError, match="must be one for each"):
         Converter.from_onnx(net.model([4, 6], y).SerializeToString())
+
+
+def test_a_constant_that_is_added_keeps_its_scale() -> None:
+    """Positions of patches: int8 added to what a convolution gives, in the convolution's order."""
+    net = Net(np.int8)
+    net.constants |= {
+        "p_q": RANDOM.integers(-127, 128, (1, 4, 9)).astype(np.int8),
+        "p_s": F32(1 / 127),
+        "p_z": np.array(0, np.int8),
+        "rows": np.array([1, 4, 9]),
+    }
+    net.nodes.append(node("DequantizeLinear", ["p_q", "p_s", "p_z"], "p"))
+    a = net.paired(
+        net.add("Conv", [net.paired("x", 2 / 255), net.weights("w", (4, 3, 2, 2), 0)], "a"), 8 / 255
+    )
+    r = net.paired(net.add("Reshape", [a, "rows"], "r"), 8 / 255)
+    s = net.paired(net.add("Add", [r, "p"], "s"), 10 / 255)
+    y = net.paired(net.add("MatMul", [s, net.weights("v", (9, 5), 1)], "y"), 30 / 255)
+    expected = {"CONV_2D", "RESHAPE", "ADD", "FULLY_CONNECTED", "BATCH_MATMUL"}
+    compare(net.model([1, 3, 4, 4], y), uniform(1, 3, 4, 4), y, expected, 0.5)
