@@ -8,6 +8,7 @@ import numpy as np
 
 from .float_graph import Site
 from .histogram import Histogram
+from .reader_functions import Function
 
 Range = tuple[float, float]
 
@@ -35,15 +36,15 @@ def percentile_range(histogram: Histogram, percentile: float) -> Range:
     return max(float(edges[first]), histogram.low), min(float(edges[last + 1]), histogram.high)
 
 
-def least_error_range(histogram: Histogram, beyond: float = 1.0) -> Range:
+def least_error_range(histogram: Histogram, beyond: float = 1.0, function: Function | None = None) -> Range:
     """The range of the least mean squared error in 8 bits, each end of 100 candidates by turns.
 
     Within the range the error is that of rounding (scale**2 / 12), outside of it the distance to the end,
-    whose square counts beyond times.
+    whose square counts beyond times. With a function it is the error of what that makes of the values.
     """
     low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
     shares = np.arange(1, _CANDIDATES + 1) / _CANDIDATES
-    error = _Error(histogram, beyond)
+    error = _Error(histogram, beyond, function)
     best = low, high
     for _ in range(2):
         if low:
@@ -53,12 +54,18 @@ def least_error_range(histogram: Histogram, beyond: float = 1.0) -> Range:
     return best
 
 
-def kept_ends(histograms: Mapping[Site, Histogram], beyond: float) -> dict[Site, Range]:
-    """What least_error_range leaves of both ends, of the tensors where that is less than nearly all."""
+def kept_ends(
+    histograms: Mapping[Site, Histogram], beyond: float, functions: Mapping[Site, Function]
+) -> dict[Site, Range]:
+    """What least_error_range leaves of both ends, of the tensors where that is less than nearly all.
+
+    What lies beyond the range of a tensor that has a function counts once: it is known what becomes of it.
+    """
     found = {}
     for site, histogram in histograms.items():
         if len(histogram.counts):
-            low, high = least_error_range(histogram, beyond)
+            function = functions.get(site)
+            low, high = least_error_range(histogram, beyond if function is None else 1.0, function)
             kept = low / histogram.low if low else 1.0, high / histogram.high if high else 1.0
             if min(kept) < _NEARLY_ALL:
                 found[site] = kept
@@ -68,10 +75,16 @@ def kept_ends(histograms: Mapping[Site, Histogram], beyond: float) -> dict[Site,
 class _Error:
     """The squared error of ranges, by sums over the bins up to an end."""
 
-    def __init__(self, histogram: Histogram, beyond: float) -> None:
+    def __init__(self, histogram: Histogram, beyond: float, function: Function | None) -> None:
         self._beyond, self._centers = beyond, histogram.centers()
-        counts = histogram.counts.astype(np.float64)
-        self._sums = [np.concatenate([[0.0], np.cumsum(counts * self._centers**power)]) for power in range(3)]
+        self._function = function or np.asarray
+        counts, values = histogram.counts.astype(np.float64), self._function(self._centers)
+        slopes = np.ones(len(values))
+        if function is not None:
+            half = histogram.width / 2
+            slopes = (function(self._centers + half) - function(self._centers - half)) / (2 * half)
+        terms = (counts, counts * values, counts * values**2, counts * slopes**2)
+        *self._sums, self._weights = (np.concatenate([[0.0], np.cumsum(term)]) for term in terms)
 
     def of(self, low: np.ndarray | float, high: np.ndarray | float) -> np.ndarray:
         """Of each range; one of the ends may be the same for all."""
@@ -81,12 +94,13 @@ class _Error:
         outside = self._distance(none, first, low) + self._distance(last, total, high)
         steps = (np.asarray(high) - low) / (_LEVELS - 1)
         return np.asarray(
-            self._beyond * outside + (self._sums[0][last] - self._sums[0][first]) * steps**2 / 12
+            self._beyond * outside + (self._weights[last] - self._weights[first]) * steps**2 / 12
         )
 
     def _distance(self, first: np.ndarray, last: np.ndarray, end: np.ndarray | float) -> np.ndarray:
         """The sum of squared distances of the values in some bins from an end."""
         count, sum_, squares = (each[last] - each[first] for each in self._sums)
+        end = self._function(np.asarray(end))
         return np.asarray(squares - 2 * end * sum_ + end * end * count)
 
 

@@ -29,6 +29,7 @@ from .histogram_ranges import kept_ends
 from .measured_ends import Values, closeness, end_values, measured_ends, shift
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
+from .reader_functions import reader_functions
 
 _MENDING = frozenset({"lengths", "equalize", "clip", "round", "bias"})
 # Of `numlite quantize --improve`: what each of them may do.
@@ -47,6 +48,8 @@ _BEYOND = (8.0, 1.0)
 _MOST_INPUTS = 1536
 # What all that is done must gain, and each step that others build on, in dB; less is chance.
 _LEAST_GAIN, _LEAST_STEP = 0.6, 0.3
+# What a step may lose by chance that has reasons of its own: fewer operators, or more than the judges know.
+_MOST_LOSS = 2.0
 
 # The integer model, with float ends, that a mending gives.
 Maker = Callable[[Mending], Model]
@@ -100,7 +103,7 @@ def _improved(
         return PLAIN
     mended = PLAIN
     if "lengths" in what and limits.lengths:
-        mended = trials.measured([PLAIN, Mending(frozenset(limits.lengths))])
+        mended = trials.unless_worse(PLAIN, Mending(frozenset(limits.lengths)))
     if "equalize" in what and ranges.kind == "minmax":
         mended = trials.equalized(mended, ranges.channels)
     if "clip" in what and ranges.kind == "minmax":
@@ -143,17 +146,23 @@ class _Trials:
         histograms = {site: Histogram() for site in sites if site in moved}
         watchers: dict[Site, list[Any]] = {moved[site]: [each.see] for site, each in histograms.items()}
         self._watch(model, watchers, self._of(self._learnt))
-        tried = [mending, *(replace(mending, kept=kept_ends(histograms, beyond)) for beyond in _BEYOND)]
-        return self.measured(tried)
+        functions = reader_functions(FloatGraph(ModelEditor(self._model)))
+        some = {site: histograms[site] for site in functions.keys() & histograms.keys()}
+        kept = [kept_ends(some, 1.0, functions)] if some else []
+        kept += [kept_ends(histograms, beyond, functions) for beyond in _BEYOND]
+        return self.measured([mending, *(replace(mending, kept=each) for each in kept)])
 
     def _of(self, numbers: Sequence[int]) -> list[Sample]:
         return [self._samples[i] for i in numbers]
 
     def rounded(self, mending: Mending, what: frozenset[str]) -> Mending:
         """With what samples say of weights and biases, unless that makes it worse."""
-        known = replace(mending, knowledge=self.knowledge(mending, what))
-        loss = self._closeness(mending, self._mendable) - self._closeness(known, self._mendable)
-        return known if loss < _LEAST_GAIN else mending
+        return self.unless_worse(mending, replace(mending, knowledge=self.knowledge(mending, what)))
+
+    def unless_worse(self, mending: Mending, other: Mending) -> Mending:
+        """The other mending, which there are reasons for, unless the judges find it much worse."""
+        loss = self._closeness(mending, self._mendable) - self._closeness(other, self._mendable)
+        return other if loss < _MOST_LOSS else mending
 
     def shifted(self, mending: Mending, with_shifts: bool) -> Mending:
         """The mending, perhaps with shifts that all samples teach; PLAIN where it gains too little."""

@@ -9,7 +9,7 @@ import numpy as np
 
 # What improvements are measured on; the time they take grows with it.
 MOST_SAMPLES = 128
-MOST_BYTES = 16 << 20
+MOST_BYTES = 8 << 20
 
 
 class KeptSamples:

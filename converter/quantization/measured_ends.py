@@ -16,11 +16,11 @@ from ...lite.model import Model
 from .calibrate import Sample, run_sample
 from .float_graph import FloatGraph, Site, Step
 from .float_runner import float_interpreter
+from .reader_functions import Function, logistic
 
 if TYPE_CHECKING:
     from ...lite.subgraph import Subgraph
 
-Function = Callable[[np.ndarray], np.ndarray]
 _AS_THEY_ARE = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 _TURNS = 16
 _FILTERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
@@ -39,11 +39,7 @@ def _softmax(values: np.ndarray) -> np.ndarray:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
-def _logistic(values: np.ndarray) -> np.ndarray:
-    return np.asarray(1 / (1 + np.exp(-values)))
-
-
-_FUNCTIONS: dict[str, Function] = {"SOFTMAX": _softmax, "LOGISTIC": _logistic, "TANH": np.tanh}
+_FUNCTIONS: dict[str, Function] = {"SOFTMAX": _softmax, "LOGISTIC": logistic, "TANH": np.tanh}
 
 
 def measured_ends(graph: FloatGraph) -> list[End]:

@@ -138,8 +138,8 @@ def test_what_is_kept_of_ends() -> None:
     heavy.see(np.append(np.linspace(-1, 1, 200_000), 1.5).astype(np.float32))
     even.see(np.linspace(-1, 1, 200_000, dtype=np.float32))
     first, second, unseen = Site(0, 0), Site(0, 1), Site(0, 2)
-    kept = kept_ends({first: heavy, second: even, unseen: Histogram()}, 1.0)
+    kept = kept_ends({first: heavy, second: even, unseen: Histogram()}, 1.0, {})
     assert kept[first][0] > 0.95 and 0.6 < kept[first][1] < 0.75
     assert second not in kept or min(kept[second]) > 0.95
     assert unseen not in kept
-    assert kept_ends({first: heavy}, 1e6) == {}
+    assert kept_ends({first: heavy}, 1e6, {}) == {}
