@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .kernels.compiled.driver.library import Library
-from .lite.environment import kept_bytes
+from .lite.environment import debug_level, kept_bytes
 from .lite.op_resolver_type import OpResolverType
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .lite.prepared_start import PreparedStart
     from .lite.turn import Turn
 
-
+_IS_SHOWN = debug_level() > 0  # what a start does is not
 # The choices of Settings with which models are run as most are.
 USUAL = {
     "preserve_all_tensors": False,
@@ -44,8 +44,7 @@ def usual_start(
     threads_are_usual = num_threads is None or (type(num_threads) is int and num_threads == 1)
     if not isinstance(path, str | os.PathLike) or not isinstance(resolver_type, OpResolverType):
         return None
-    is_shown = os.environ.get("NUMLITE_DEBUG", "") not in ("", "0")
-    if not threads_are_usual or type(library) is not Library or is_shown or not kept_bytes():
+    if not threads_are_usual or type(library) is not Library or _IS_SHOWN or not kept_bytes():
         return None
     place = Library.place()
     if place is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..schema.shown import shown
-from .errors import UnsupportedError
+from .environment import debug_level
 
 if TYPE_CHECKING:
     from .node import Node
@@ -23,16 +22,7 @@ PLAN, NODES, TIMES, VALUES = 1, 2, 3, 4
 _SHOWN_VALUES = 6
 
 
-def _level() -> int:
-    text = os.environ.get("NUMLITE_DEBUG", "")
-    if text not in ("", "0", *map(str, range(PLAN, VALUES + 1))):
-        raise UnsupportedError(
-            f"NUMLITE_DEBUG: must be 0 (nothing), 1 (plans), 2 (nodes), 3 (times) or 4 (values), got {text!r}"
-        )
-    return int(text or 0)
-
-
-level = _level()
+level = debug_level()
 
 
 def say(text: str) -> None:

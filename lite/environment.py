@@ -46,6 +46,16 @@ def kept_bytes() -> int:
     return int(text or _KEPT_MIB) << 20
 
 
+def debug_level() -> int:
+    """How much is shown on stderr, by NUMLITE_DEBUG; UnsupportedError where it names no level."""
+    text = os.environ.get("NUMLITE_DEBUG", "")
+    if text not in ("", "0", "1", "2", "3", "4"):
+        raise UnsupportedError(
+            f"NUMLITE_DEBUG: must be 0 (nothing), 1 (plans), 2 (nodes), 3 (times) or 4 (values), got {text!r}"
+        )
+    return int(text or 0)
+
+
 def unknown_variables() -> list[str]:
     """The names of numlite's prefix, in whatever case, that are set but not read."""
     return [name for name in os.environ if name[:8].upper() == "NUMLITE_" and name not in VARIABLES]

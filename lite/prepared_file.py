@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import marshal
 import mmap
-import zlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +86,8 @@ class Mapped:
 
 
 def checksum_of(pieces: Iterable[bytes | memoryview]) -> int:
+    import zlib  # what is known to be right is not summed up
+
     checksum = 0
     for piece in pieces:
         checksum = zlib.crc32(piece, checksum)

@@ -10,7 +10,6 @@ import marshal
 import os
 from typing import TYPE_CHECKING, cast
 
-from .prepared_file import checksum_of
 from .private_file import CodePlace, blake2b, read_private, told_of
 
 if TYPE_CHECKING:
@@ -90,4 +89,4 @@ def start_bytes(path: str, start: Start) -> bytes:
 
 def _sum(path: str, content: bytes) -> bytes:
     """Of another file's content under this name, too, it is wrong."""
-    return checksum_of([os.path.basename(path).encode(), content]).to_bytes(_SUM_BYTES, "little")
+    return blake2b(content, key=os.path.basename(path).encode(), digest_size=_SUM_BYTES).digest()
