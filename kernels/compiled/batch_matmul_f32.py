@@ -2,9 +2,10 @@
 
 from numba import carray
 
-from ..contraction.blocks import BATCH_MATMUL_F32, NARROW_COLUMNS, PACK_MATRICES_F32, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import BATCH_MATMUL_F32, PACK_MATRICES_F32, TILE_ROWS
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int64_pointer
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .panels_f32 import multiply_panels
 from .run_copy import copy_rows, fill_run
 

@@ -1,7 +1,8 @@
 """float32 convolutions of any filter size, stride, dilation and grouping."""
 
-from ..contraction.blocks import INDIRECT_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import INDIRECT_F32, TILE_ROWS
 from .driver.kernel_source import KernelSources
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .tile_f32 import indirect_panel, panel_tiles
 
 kernels = KernelSources()

@@ -19,13 +19,12 @@ from ..contraction.blocks import (
     HYBRID_HEADER,
     HYBRID_SCALE_ROW,
     LOW_FLOAT,
-    NARROW_COLUMNS,
-    PANEL_COLUMNS,
     WEIGHT_SUM_ROW,
 )
 from ..requantize import FLOAT_ROUNDING, HYBRID
 from .language.dot_forms import DotForm, dot_forms, flipped
 from .language.operations import add_products, joined
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.simd import Emitter, Value, f32, i8, i32, vector
 from .language.target import target
 from .output_q8 import (

@@ -1,7 +1,8 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
-from ..contraction.blocks import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import GEMM_F32, TILE_ROWS
 from .driver.kernel_source import KernelSources
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .panels_f32 import multiply_panels
 from .tile_f32 import panel_tiles, vector_panel
 

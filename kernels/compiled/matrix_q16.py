@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from numba import carray, njit
 
-from ..contraction.blocks import (
-    DEPTHWISE_Q16,
-    GEMM_Q16,
-    NARROW_COLUMNS,
-    PAIR_HEADER_BYTES,
-    PANEL_COLUMNS,
-)
+from ..contraction.blocks import DEPTHWISE_Q16, GEMM_Q16, PAIR_HEADER_BYTES
 from ..requantize import FLOAT64_ROUNDING, WIDE_ROUNDING
 from .driver.kernel_source import KernelSources
 from .language.memory import int64_pointer
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .run_copy import copy_run, fill_run
 from .tile_q16 import product_panel, taps_run, tilings
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
+from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, ZEROS
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .driver.kernel_source import KernelSources
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .row_sums_q8 import direct_sums, indirect_sums
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit, types
 
-from ..contraction.blocks import NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
+from ..contraction.blocks import PACK_MATRICES_Q8
 from .driver.kernel_source import KernelSources
 from .language.dot_forms import column_order, in_blocks
 from .language.memory import int8_pointer, int32_pointer
 from .language.operations import joined
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
 from .tile_transpose import turned
 

@@ -2,16 +2,10 @@
 
 from numba import carray
 
-from ..contraction.blocks import (
-    BLOCK_CHANNELS,
-    NARROW_COLUMNS,
-    PACK_BLOCKS_F32,
-    PACK_PANELS_F32,
-    PAD_IMAGE_Q8,
-    PANEL_COLUMNS,
-)
+from ..contraction.blocks import BLOCK_CHANNELS, PACK_BLOCKS_F32, PACK_PANELS_F32, PAD_IMAGE_Q8
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .run_copy import copy_run, fill_run
 
 kernels = KernelSources()

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from ..contraction.blocks import NARROW_COLUMNS, PANEL_COLUMNS
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .tile_f32 import direct_panel, panel_tiles
 
 _tiles = panel_tiles()

@@ -10,10 +10,11 @@ from typing import Any
 
 from numba import int64
 
-from ..contraction.blocks import DEPTHWISE_COLUMNS, NARROW_COLUMNS, PAIR_HEADER_BYTES, PANEL_COLUMNS
+from ..contraction.blocks import DEPTHWISE_COLUMNS, PAIR_HEADER_BYTES
 from ..requantize import FLOAT64_ROUNDING
 from .dot_q8 import Tiling
 from .language.operations import add_pair_products
+from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.simd import Emitter, Value, f64, i8, i16, i32, i64, microkernel, vector
 from .language.target import target
 from .next_panel import NextPanel

@@ -7,10 +7,10 @@ from typing import Any
 
 from numba import int64
 
-from ..contraction.blocks import PANEL_COLUMNS
 from .dot_block_q8 import dot_for
 from .dot_q8 import Tiling, for_each_form, header_rows
 from .language.dot_forms import DotForm
+from .language.panel_columns import PANEL_COLUMNS
 from .language.simd import Emitter, Value, i32, i64, microkernel
 from .next_panel import NextPanel
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...lite.kernel_call import argument_block
-from ..compiled.language.target import target
 from .geometry import ConvGeometry
 
-# Packed weights are panels of PANEL_COLUMNS output channels; the last has NARROW_COLUMNS where that is
-# enough. With AVX2 a panel is what a tile of rows takes at a time, so that it is read as one stream: of
-# wider ones every other line would be. A panel is a header, some rows of one 32-bit value for each
-# column, and then what is multiplied: in float32 a row for each element of the depth, in 8 bits a row
-# of words for each four, the depth padded with zeros. Columns past the last output are zeros.
-PANEL_COLUMNS, NARROW_COLUMNS = 16 if target().vector_bytes == 32 else 32, 16
+# Packed weights are panels (compiled/language/panel_columns.py). A panel is a header, some rows of one
+# 32-bit value for each column, and then what is multiplied: in float32 a row for each element of the
+# depth, in 8 bits a row of words for each four, the depth padded with zeros. Columns past the last output
+# are zeros.
+
 # Work is cut into chunks and blocks at multiples of this many rows, which whole tiles fill.
 TILE_ROWS = 28
 

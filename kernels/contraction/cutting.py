@@ -6,7 +6,8 @@ import numpy as np
 
 from ...lite.context import Context
 from ...lite.kernel_call import chunk_count
-from .blocks import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..compiled.language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
+from .blocks import TILE_ROWS
 
 
 def packed_columns(columns: int) -> int:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor
-from .blocks import GEMM_F32, INDIRECT_F32, PACK_PANELS_F32, PANEL_COLUMNS
+from ..compiled.language.panel_columns import PANEL_COLUMNS
+from .blocks import GEMM_F32, INDIRECT_F32, PACK_PANELS_F32
 from .cutting import address, aligned, block_rows, cut, packed_columns
 from .node import FilterNode
 

@@ -7,16 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...lite.kernel_call import KernelCall
+from ..compiled.language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from ..requantize import FLOAT64_ROUNDING, WIDE_ROUNDING
 from . import plain
-from .blocks import (
-    DEPTHWISE_COLUMNS,
-    DEPTHWISE_Q16,
-    GEMM_Q16,
-    NARROW_COLUMNS,
-    PAIR_HEADER_BYTES,
-    PANEL_COLUMNS,
-)
+from .blocks import DEPTHWISE_COLUMNS, DEPTHWISE_Q16, GEMM_Q16, PAIR_HEADER_BYTES
 from .cutting import address, aligned, block_rows, cut, packed_columns
 from .node import FilterNode
 from .sums import QuantizedSums, quantized_sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled.language.dot_forms import column_order, in_blocks
-from .blocks import PANEL_COLUMNS
+from ..compiled.language.panel_columns import PANEL_COLUMNS
 from .cutting import aligned, packed_columns
 
 

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -237,3 +239,28 @@ def test_what_has_changed_just_now_has_no_state(sources: Path) -> None:
 def test_every_family_has_a_digest() -> None:
     """Also those whose kernels no model has: what they import from other folders is constants."""
     assert len({module._computed_digest(family) for family in FAMILIES}) == len(FAMILIES)
+
+
+_DIGESTS = """
+import sys
+from numlite.kernels.compiled.language.target import compile_for
+from numlite.kernels.compiled.language.targets import TARGETS
+compile_for(TARGETS[sys.argv[1]])
+from numlite.kernels.compiled.driver.sources import _computed_digest
+from numlite.kernels.compiled.families import all_families
+for family in sorted(all_families()):
+    print(family, _computed_digest(family))
+"""
+
+
+def test_sources_are_the_same_for_all_targets() -> None:
+    """Packs are made on machines of other targets, and say from which sources."""
+
+    def digests(name: str) -> str:
+        command = [sys.executable, "-c", _DIGESTS, name]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    expected = digests("x86-64-v3")
+    assert len(expected.splitlines()) > 100
+    for name in ("aarch64", "icelake"):
+        assert digests(name) == expected
