@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolver
 from numlite.kernels.compiled.driver import library
-from numlite.lite import debug
+from numlite.lite.environment import debug_level
 from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from numlite.schema import tflite
 
@@ -277,12 +277,12 @@ ROWS = {
         "node 1 (FILL), output 't1': tensor 't1' float32 1048576: a variable cannot be dynamic",
     ),
     "NUMLITE_DEBUG": Row(
-        lambda _: environment("NUMLITE_DEBUG", "foo", debug._level),
+        lambda _: environment("NUMLITE_DEBUG", "foo", debug_level),
         UnsupportedError,
         "NUMLITE_DEBUG: must be 0 (nothing), 1 (plans), 2 (nodes), 3 (times) or 4 (values), got 'foo'",
     ),
     "NUMLITE_DEBUG above the highest level": Row(
-        lambda _: environment("NUMLITE_DEBUG", "5", debug._level),
+        lambda _: environment("NUMLITE_DEBUG", "5", debug_level),
         UnsupportedError,
         "NUMLITE_DEBUG: ... got '5'",
     ),
