@@ -82,7 +82,8 @@ def normalizer(c: Call) -> Tensor:
     x, how = c.body.cast(c.input(0), DT_FLOAT), c.text("norm", "MAX")
     axes = c.body.integers([x.rank - 1])
     if how == "MAX":
-        by = c.make("Max", x.apply("Abs"), axes, keep_dims=True)
+        # Not of sizes: what the specification and onnxruntime say, though scikit-learn means sizes.
+        by = c.make("Max", x, axes, keep_dims=True)
     elif how == "L1":
         by = c.make("Sum", x.apply("Abs"), axes, keep_dims=True)
     elif how == "L2":

@@ -70,6 +70,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Shape", "Size", "Squeeze", "Trilu", "Unsqueeze"),
     ),
     "signal": ("DFT", "MelWeightMatrix", "STFT"),
+    "svm": ("ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMRegressor"),
     "trees": (
         *("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier"),
         *("ai.onnx.ml.TreeEnsembleRegressor",),

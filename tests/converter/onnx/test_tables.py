@@ -110,7 +110,7 @@ def test_linear_models_and_columns() -> None:
     np.testing.assert_array_equal(both["l"], 3 + (x @ w.T + b).argmax(1))
     scaled = run(ml("Scaler", offset=[1.0, 0.0, 2.0], scale=[2.0, 1.0, 0.5]), x)["y"]
     np.testing.assert_allclose(scaled, (x - [1, 0, 2]) * [2, 1, 0.5], rtol=1e-5, atol=1e-6)
-    for norm, by in (("MAX", np.abs(x).max(1)), ("L1", np.abs(x).sum(1)), ("L2", np.sqrt((x * x).sum(1)))):
+    for norm, by in (("MAX", x.max(1)), ("L1", np.abs(x).sum(1)), ("L2", np.sqrt((x * x).sum(1)))):
         np.testing.assert_allclose(run(ml("Normalizer", norm=norm), x)["y"], x / by[:, None], rtol=1e-5)
     filled = run(ml("Imputer", imputed_value_floats=[9.0, 8.0], replaced_value_float=float("nan")), X)["y"]
     np.testing.assert_array_equal(filled, np.where(np.isnan(X), [9, 8], X))
@@ -129,3 +129,70 @@ def test_keys_become_values() -> None:
 def test_maps_say_how_to_do_without_them() -> None:
     with pytest.raises(UnsupportedError, match="zipmap=False"):
         run(ml("ZipMap", classlabels_int64s=[0, 1]), X)
+
+
+KERNELS = {
+    "LINEAR": lambda dots, far: dots,
+    "POLY": lambda dots, far: (0.5 * dots + 1) ** 3,
+    "RBF": lambda dots, far: np.exp(-0.5 * far),
+    "SIGMOID": lambda dots, far: np.tanh(0.5 * dots + 1),
+}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_support_vector_machines(kind: str) -> None:
+    """Of one number, and of three classes: each pair's vectors by the row of the other class."""
+    x = RANDOM.uniform(-1, 1, (6, 3)).astype(np.float32)
+    vectors = RANDOM.uniform(-1, 1, (5, 3)).astype(np.float32)
+    k = KERNELS[kind](x @ vectors.T, ((x[:, None] - vectors) ** 2).sum(2))
+    held = {
+        "kernel_type": kind,
+        "kernel_params": [0.5, 1.0, 3.0],
+        "support_vectors": [float(n) for n in vectors.reshape(-1)],
+    }
+    weights = RANDOM.uniform(-1, 1, 5)
+    regressor = {**held, "coefficients": [float(n) for n in weights], "rho": [0.25], "n_supports": 5}
+    y = k @ weights + 0.25
+    np.testing.assert_allclose(run(ml("SVMRegressor", **regressor), x)["y"][:, 0], y, rtol=1e-4, atol=1e-5)
+    found = run(ml("SVMRegressor", one_class=1, **regressor), x)["y"]
+    np.testing.assert_array_equal(found[:, 0], np.where(y > 0, 1, -1))
+    rows, rho = RANDOM.uniform(-1, 1, (2, 5)), [0.1, -0.2, 0.3]
+    made = ml(
+        "SVMClassifier",
+        ["l", "y"],
+        **held,
+        coefficients=[float(n) for n in rows.reshape(-1)],
+        rho=rho,
+        vectors_per_class=[2, 1, 2],
+        classlabels_ints=[7, 8, 9],
+    )
+    of = np.repeat([0, 1, 2], [2, 1, 2])
+    scores, votes = [], np.zeros((6, 3))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        score = k[:, of == i] @ rows[j - 1, of == i] + k[:, of == j] @ rows[i, of == j] + rho[len(scores)]
+        scores.append(score)
+        votes[:, i] += score > 0
+        votes[:, j] += score <= 0
+    both = run(made, x, "l", "y")
+    np.testing.assert_allclose(both["y"], np.stack(scores, 1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(both["l"], 7 + votes.argmax(1))
+
+
+def test_probabilities_of_a_machine_of_two_classes() -> None:
+    x = RANDOM.uniform(-1, 1, (4, 2)).astype(np.float32)
+    held = {"support_vectors": [1.0, 0.0, 0.0, 1.0], "coefficients": [0.5, -2.0], "rho": [0.25]}
+    held |= {"vectors_per_class": [1, 1], "classlabels_ints": [3, 5]}
+    score = x @ [0.5, -2.0] + 0.25
+    both = run(ml("SVMClassifier", ["l", "y"], **held), x, "l", "y")
+    np.testing.assert_allclose(both["y"], np.stack([-score, score], 1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(both["l"], np.where(score > 0, 3, 5))
+    both = run(ml("SVMClassifier", ["l", "y"], prob_a=[-1.5], prob_b=[0.5], **held), x, "l", "y")
+    first = 1 / (1 + np.exp(-1.5 * score + 0.5))
+    np.testing.assert_allclose(both["y"], np.stack([first, 1 - first], 1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(both["l"], np.where(first >= 0.5, 3, 5))
+    three = {"vectors_per_class": [1, 1, 1], "classlabels_ints": [3, 5, 6]}
+    with pytest.raises(UnsupportedError, match="probabilities of more than two classes"):
+        zeros = {"support_vectors": [0.0] * 6, "coefficients": [0.0] * 6, "rho": [0.0] * 3}
+        run(
+            ml("SVMClassifier", ["l", "y"], prob_a=[0.0] * 3, prob_b=[0.0] * 3, **three, **zeros), x, "l", "y"
+        )
