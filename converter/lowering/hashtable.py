@@ -27,9 +27,21 @@ def hash_table(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.HASHTABLE, [], (), options, type=TensorType.RESOURCE)
 
 
+def _operands(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """The inputs, the table first; UnsupportedError where the table itself is no builtin one.
+
+    All ops of a table are run by whoever made it.
+    """
+    inputs = lowering.inputs(node)
+    made = inputs[0].producer if inputs else None
+    if made is not None and made.code != BuiltinOperator.HASHTABLE:
+        raise UnsupportedError(f"its table is made by {made.custom_code or made.code.name}")
+    return inputs
+
+
 def find(lowering: Lowering, node: Node) -> LiteTensor:
     """HASHTABLE_FIND; the default where a key is not there."""
-    inputs = lowering.inputs(node)
+    inputs = _operands(lowering, node)
     return lowering.operator(
         node, BuiltinOperator.HASHTABLE_FIND, inputs, inputs[1].shape, type=inputs[2].type
     )
@@ -37,13 +49,13 @@ def find(lowering: Lowering, node: Node) -> LiteTensor:
 
 def fill(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """HASHTABLE_IMPORT."""
-    lowering.add(node, BuiltinOperator.HASHTABLE_IMPORT, lowering.inputs(node), [])
+    lowering.add(node, BuiltinOperator.HASHTABLE_IMPORT, _operands(lowering, node), [])
     return []
 
 
 def size(lowering: Lowering, node: Node) -> LiteTensor:
     """HASHTABLE_SIZE."""
-    table = lowering.input(node, 0)
+    table = _operands(lowering, node)[0]
     return lowering.operator(node, BuiltinOperator.HASHTABLE_SIZE, [table], (), type=TensorType.INT64)
 
 

@@ -82,6 +82,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
         *("QuantizeAndDequantizeV2",),
     ),
+    "random": ("Multinomial", "RandomStandardNormal", "RandomUniform"),
     "reduce": ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum"),
     "reshape": ("ExpandDims", "Reshape", "Squeeze"),
     "resource": (
