@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from . import command_rows, converter_rows, delegate_rows, interpreter_rows, kernel_rows
+from . import command_rows, converter_rows, delegate_rows, interpreter_rows, kernel_rows, quantization_rows
 from .rows import Row
 
-TABLES = (interpreter_rows, kernel_rows, delegate_rows, converter_rows, command_rows)
+TABLES = (interpreter_rows, kernel_rows, delegate_rows, converter_rows, quantization_rows, command_rows)
 ROWS: dict[str, Row] = {
     f"{t.__name__.rpartition('.')[2]}: {what}": row for t in TABLES for what, row in t.ROWS.items()
 }
