@@ -41,6 +41,11 @@ PACKED = {
 _ID_SYMBOL = SYMBOL_PREFIX + ID_KERNEL
 # What every process has: a pack needs no library, and computes the same with any.
 _IMPORTS = {"bzero", "memcpy", "memmove", "memset"}
+# And what LLVM asks of other systems: that of Windows is in the pack itself.
+_ALSO_IMPORTED = {
+    "windows": {PROBE},
+    "macos": {"memset_pattern4", "memset_pattern8", "memset_pattern16"},
+}
 
 
 def build_pack(
@@ -78,7 +83,7 @@ def _linked(objects: dict[str, bytes], made_for: Target, system: str) -> bytes:
     described = {family: [source_digest(family), *names] for family, names in kernels.items()}
     exports = [SYMBOL_PREFIX + name for names in kernels.values() for name in names]
     texts = {_ID_SYMBOL: pack_text(made_for.name, described)}
-    known = _IMPORTS | {PROBE} if system == "windows" else _IMPORTS
+    known = _IMPORTS | _ALSO_IMPORTED.get(system, set())
     foreign = sorted(set(read_objects(objects.values()).imports) - known)
     if foreign:
         raise CompileError(
