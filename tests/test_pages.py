@@ -174,10 +174,13 @@ def test_every_page_is_in_the_site(tmp_path: Path) -> None:
     for page in PAGES:
         stem = page.removesuffix(".md")
         if page != "README.md":
-            assert (tmp_path / "site" / ("" if stem == "index" else stem) / "index.html").exists(), page
-    api = (tmp_path / "site" / "api" / "index.html").read_text()
+            assert (tmp_path / "site" / f"{stem}.html").exists(), page
+    first = (tmp_path / "site" / "index.html").read_text()
+    linked = re.findall(r'<a [^>]*href="([^":#]+)(?:#[^"]*)?"', first)
+    assert len(linked) > 30 and all((tmp_path / "site" / link).is_file() for link in linked)
+    api = (tmp_path / "site" / "api.html").read_text()
     assert "resize_tensor_input" in api and "UnsupportedError for one that is right" in api
-    assert "--recipe" in (tmp_path / "site" / "commands" / "index.html").read_text()
+    assert "--recipe" in (tmp_path / "site" / "commands.html").read_text()
 
 
 _ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
