@@ -38,8 +38,9 @@ class DotForm(NamedTuple):
 
 
 _SDOT = DotForm("sdot", 4, steps=4)
-# Blocks of two rows by two columns, which take eight of the depth.
-_SMMLA = DotForm("smmla", 4, rows=2, fours=2, steps=4)
+# Blocks of two rows by two columns, which take eight of the depth; of more, tiles of six rows would not
+# stay in registers.
+_SMMLA = DotForm("smmla", 4, rows=2, fours=2, steps=2)
 # 16 bits hold the sum of two products unless all four factors are -128.
 _SMLAL = DotForm("smlal", 4, halves=True, steps=2, least=-127)
 _SIGNED_PAIRS = DotForm("psignb", 8, least=-127)
@@ -52,7 +53,7 @@ _FORMS = {
     "vnni512": (DotForm("vpdpbusd", 16),),
     "smull": (_SMLAL._replace(flips=False), _SMLAL, DotForm("smull", 4, halves=True)),
     "sdot": (_SDOT,),
-    "smmla": (_SMMLA._replace(flips=False), _SMMLA._replace(steps=2)),
+    "smmla": (_SMMLA._replace(flips=False), _SMMLA),
 }
 
 
