@@ -1,4 +1,4 @@
-"""Batch normalization for inference: a multiplication and an addition per channel."""
+"""Batch normalization: a multiplication and an addition per channel, by statistics told or the batch's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ..lite_graph import LiteTensor
 from .binary import binary
 from .expression import Expression
 from .lowering import Lowering, Rule, check_type
+from .reduce import reduced
+from .reshape import reshaped
 
 
 def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
@@ -21,7 +23,7 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     the gradient.
     """
     if node.flag("is_training"):
-        raise UnsupportedError("batch statistics (is_training) are not built, freeze the graph for inference")
+        return _of_batch(lowering, node)
     x = lowering.input(node, 0)
     check_type(x, TensorType.FLOAT32)
     names = ("scale", "offset", "mean", "variance")
@@ -41,6 +43,37 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     reserved = lowering.constant(lowering.name(node, "/reserved"), np.zeros(mean.shape, np.float32))
     last = lowering.constant(lowering.name(node, "/reserved_3"), np.zeros((), np.float32))
     return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]
+
+
+def _of_batch(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """y = (x - mean) / sqrt(variance + epsilon) * scale + offset, by the mean and variance of x itself.
+
+    As Keras 2 computes LayerNormalization. UnsupportedError where another result than y is read.
+    """
+    if any(value.users or value in lowering.wanted for value in node.results[1:]):
+        raise UnsupportedError("statistics of the batch (is_training) are built where they are not read")
+    operand, scale, offset = (lowering.input(node, i) for i in range(3))
+    check_type(operand, TensorType.FLOAT32)
+    if operand.shape is None or len(operand.shape) != 4:
+        raise UnsupportedError("the rank must be known, and be 4")
+    is_last = node.text("data_format") == "NHWC"
+    axes = (0, 1, 2) if is_last else (0, 2, 3)
+
+    def mean(x: Expression) -> Expression:
+        made = reduced(lowering, node, BuiltinOperator.MEAN, x.tensor, axes, keep_dims=True)
+        return Expression(lowering, node, made)
+
+    def for_channels(x: LiteTensor) -> Expression:
+        made = x if is_last else reshaped(lowering, node, x, (-1, 1, 1))
+        assert made is not None
+        return Expression(lowering, node, made)
+
+    x = Expression(lowering, node, operand)
+    centered = x - mean(x)
+    m = (mean(centered * centered) + node.real("epsilon")).apply(BuiltinOperator.RSQRT)
+    y = centered * (m * for_channels(scale)) + for_channels(offset)
+    unread = lowering.constant(lowering.name(node, "/unread"), np.zeros((), np.float32))
+    return [y.tensor, *[unread] * (len(node.results) - 1)]
 
 
 def with_global_normalization(lowering: Lowering, node: Node) -> LiteTensor:
