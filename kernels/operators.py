@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..lite.registration import Fuse
     from ..lite.tensor import Tensor
 
-
 _FIRST = InplaceOperator.INPUT0_SHARED
 _EITHER = InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED
 _UNMODIFIED = InplaceOperator.INPUT0_SHARED | InplaceOperator.DATA_UNMODIFIED

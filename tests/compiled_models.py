@@ -33,9 +33,9 @@ def vector(code: int = Op.NEG) -> bytes:
 
 
 def aligned(count: int, dtype: type = np.float32) -> np.ndarray:
-    """Zeros that kernels may work on in place."""
-    memory = np.zeros(count * np.dtype(dtype).itemsize + 4096, np.uint8)
-    start = -memory.ctypes.data % 64
+    """Zeros that kernels may work on in place: where a page begins, since its end may not be read past."""
+    memory = np.zeros(count * np.dtype(dtype).itemsize + 2 * 4096, np.uint8)
+    start = -memory.ctypes.data % 4096
     return memory[start : start + count * np.dtype(dtype).itemsize].view(dtype)
 
 

@@ -69,9 +69,9 @@ DIFFERENCES = """
 
 "Equal to LiteRT" means LiteRT on x86-64, on every machine. Its ARM form differs from that in seven kinds of
 cases, which are not copied: CONV_2D of packed int4 (int8 results, by 1), TRANSPOSE_CONV of uint8 (by 1, as
-its reference has it), LSTM and LOG of int16 (by 1: another C library), LOG of infinity (88.4), uint8
-networks whose sums it requantizes otherwise (MobileNetV2: 13 of 1001 values by up to 2); and with
-BUILTIN_REF RESIZE_BILINEAR of uint8 and SUM of int16, whose sums overflow.
+its reference has it), LSTM and LOG of int16 (by 1: another C library), LOG of infinity (88.4, as on
+x86-64 without AVX-512), uint8 networks whose sums it requantizes otherwise (MobileNetV2: 13 of 1001 values by
+up to 2); and with BUILTIN_REF RESIZE_BILINEAR of uint8 and SUM of int16, whose sums overflow.
 
 - SUM of int8 with BUILTIN_REF: LiteRT returns one constant for all outputs; numlite returns the sums.
 - BATCH_MATMUL of int8 or int16 by int8 weights with a scale for each output channel (dimension 1 of a

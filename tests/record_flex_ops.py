@@ -1,4 +1,4 @@
-"""Makes flex_ops.txt: `python -m numlite.converter.lowering.pack_flex_ops flex_allowlist.json`.
+"""Makes flex_ops.txt: `python tests/record_flex_ops.py flex_allowlist.json`.
 
 The JSON file lists the ops of LiteRT's allowlisted_flex_ops.cc by kind.
 """
@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from .flex import ALLOWLIST_FILE
+from numlite.converter.lowering.flex import ALLOWLIST_FILE
 
 
 def main(source: str) -> None:
