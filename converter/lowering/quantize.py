@@ -210,17 +210,13 @@ def _integer_grid(node: Node, scale: float) -> _Grid:
 
 
 def _by_own_range(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
-    """The range is that of the values: no clamping, but of what an unsigned grid cannot hold."""
+    """The range is that of the values: no clamping, not even of what an unsigned grid lacks."""
     if x.shape is None:
         raise UnsupportedError("the rank must be known")
     least, most = _integer_ends(node)
     axes = list(range(len(x.shape)))
     # More than 0, for a range of nothing but zeros.
     tiny = lowering.scalar(lowering.name(node, "/tiny"), float(np.finfo(np.float32).tiny), x)
-    if least == 0:
-        x = binary(
-            lowering, node, BuiltinOperator.MAXIMUM, x, lowering.scalar(lowering.name(node, "/zero"), 0, x)
-        )
     step = tiny
     for code, end in ((BuiltinOperator.REDUCE_MAX, most), (BuiltinOperator.REDUCE_MIN, least)):
         if end:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.converter import convert_graph
+from numlite.converter import convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import AttrValue
@@ -55,6 +55,19 @@ def test_range_of_integers(signed: bool, narrow: bool, bits: int, mode: str) -> 
     steps = ["MAXIMUM" if signed else "RELU", "MINIMUM", "MUL", "ROUND", "MUL"]
     expected = [*cut, "FAKE_QUANT"] if mode == "HALF_UP" else steps
     check(g, expected, x=X)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_range_of_their_own_cuts_nothing_off(signed: bool) -> None:
+    """Values below 0 stay where the grid has none: the largest says how long a step is."""
+    g = GraphBuilder()
+    ends = scalar(g, "low", 0), scalar(g, "high", 0)
+    g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", X.shape), *ends, signed_input=signed)
+    model = convert_graph(g.graph_def)
+    [y] = run_numlite(model, X)
+    [wanted] = run_graph(g.graph_def, {"x": X}, ["y"])
+    assert wanted.min() < -8
+    np.testing.assert_allclose(y, wanted, rtol=1e-6)
 
 
 def test_halves_go_where_the_mode_says() -> None:
