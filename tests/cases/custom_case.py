@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from flatbuffers import flexbuffers
-from numlite.schema.tflite import BuiltinOperator
+from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder
 
-Shapes = Sequence[tuple[tuple[int, ...], type]]
+Shapes = Sequence[tuple[tuple[int, ...], type | TensorType]]
 
 
 def custom_model(
@@ -21,10 +21,13 @@ def custom_model(
     constants: Sequence[np.ndarray] = (),
     quantization: Sequence[Mapping[str, object]] = (),
 ) -> bytes:
-    """The inputs, then the constants; quantization is of the inputs."""
+    """The inputs (strings as objects), then the constants; quantization is of the inputs."""
     model = ModelBuilder()
     quantized = [*quantization, *[{}] * len(inputs)]
-    sources = [model.tensor(x.shape, x.dtype, **q) for x, q in zip(inputs, quantized, strict=False)]
+    sources = [
+        model.tensor(x.shape, TensorType.STRING if x.dtype == object else x.dtype, **q)
+        for x, q in zip(inputs, quantized, strict=False)
+    ]
     held = [model.constant(constant) for constant in constants]
     results = [model.tensor(shape, dtype) for shape, dtype in outputs]
     stored = options if isinstance(options, bytes) else bytes(flexbuffers.Dumps(dict(options)))

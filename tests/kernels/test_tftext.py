@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from flatbuffers import flexbuffers
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import InvokeError, PrepareError
-from numlite.schema.tflite import BuiltinOperator, TensorType
+from numlite.schema.tflite import TensorType
 
-from ..model_builder import ModelBuilder
+from ..cases.custom_case import custom_model
 
 S, L, F = TensorType.STRING, np.int64, np.float32
 TEXTS = np.array(
@@ -23,16 +22,12 @@ NGRAMS = {"width": 2, "axis": -1, "reduction_type": "STRING_JOIN", "string_separ
 def ready(
     code: str,
     inputs: Sequence[np.ndarray],
-    outputs: Sequence[object],
+    outputs: Sequence[type | TensorType],
     options: dict[str, object] | bytes = b"",
 ) -> Interpreter:
     """An interpreter of one operator, its inputs set."""
-    model = ModelBuilder()
-    sources = [model.tensor(x.shape, S if x.dtype == object else x.dtype) for x in inputs]
-    results = [model.tensor((), kind) for kind in outputs]
-    stored = options if isinstance(options, bytes) else bytes(flexbuffers.Dumps(options))
-    model.op(BuiltinOperator.CUSTOM, sources, results, custom_code=code, custom_options=stored)
-    interpreter = Interpreter(model_content=model.build(sources, results))
+    model = custom_model(code, inputs, [((), kind) for kind in outputs], options)
+    interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
     for detail, x in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], x)
