@@ -26,6 +26,15 @@ Shapes = Callable[[CompositeCall], Sequence[PartialShape]]
 Trial = Callable[[CompositeCall], "list[np.ndarray] | None"]
 
 
+def no_options(call: CompositeCall) -> bytes:
+    """Of operators that have none."""
+    return b""
+
+
+def takes_two(call: CompositeCall, operands: int, results: int) -> bool:
+    return operands == 2 and results == 1
+
+
 @dataclass(frozen=True)
 class CustomComposite:
     """The operator's code; what functions of the name take (types and ranks; a rank of None is any) and give.

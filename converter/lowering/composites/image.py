@@ -13,7 +13,7 @@ from ...ir.attributes import Attribute
 from ...lite_graph import PartialShape
 from ..flex import flexbuffer_map
 from .call import CompositeCall
-from .custom import CustomComposite
+from .custom import CustomComposite, no_options, takes_two
 
 _FLOAT = frozenset((TensorType.FLOAT32,))
 _INDEX = frozenset((TensorType.INT32, TensorType.INT64))
@@ -66,10 +66,6 @@ def _unpool_trial(call: CompositeCall) -> list[np.ndarray] | None:
     return [random.standard_normal(shape).astype(np.float32), mask.astype(index)]
 
 
-def _takes_two(call: CompositeCall, operands: int, results: int) -> bool:
-    return operands == 2 and results == 1
-
-
 def _shapes_of_unpooled(call: CompositeCall) -> list[PartialShape]:
     shape, pool = call.inputs[0].shape, _pool(call)
     assert shape is not None and pool is not None
@@ -87,14 +83,10 @@ MAX_UNPOOLING = CustomComposite(
     (_FLOAT,),
     _unpool_options,
     _unpool_trial,
-    _takes_two,
+    takes_two,
     _shapes_of_unpooled,
     casts={1: TensorType.INT32},
 )
-
-
-def _warp_options(call: CompositeCall) -> bytes:
-    return b""
 
 
 def _warp_trial(call: CompositeCall) -> list[np.ndarray]:
@@ -110,9 +102,9 @@ DENSE_IMAGE_WARP = CustomComposite(
     "DenseImageWarp",
     ((_FLOAT, 4), (_FLOAT, 4)),
     (_FLOAT,),
-    _warp_options,
+    no_options,
     _warp_trial,
-    _takes_two,
+    takes_two,
     _shapes_of_warped,
 )
 

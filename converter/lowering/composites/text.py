@@ -13,7 +13,7 @@ from ....lite.tensor import TensorType
 from ...lite_graph import PartialShape
 from ..flex import flexbuffer_map
 from .call import CompositeCall
-from .custom import CustomComposite
+from .custom import CustomComposite, no_options, takes_two
 
 _STRING, _INT64 = frozenset((TensorType.STRING,)), frozenset((TensorType.INT64,))
 _FLOATS = frozenset((TensorType.FLOAT32, TensorType.FLOAT64))
@@ -27,10 +27,6 @@ def _strings(words: Sequence[bytes], shape: tuple[int, ...]) -> np.ndarray:
     made = np.empty(shape, object)
     made.reshape(-1)[:] = [words[i % len(words)] for i in range(made.size)]
     return made
-
-
-def _no_options(call: CompositeCall) -> bytes:
-    return b""
 
 
 def _texts(call: CompositeCall) -> list[np.ndarray]:
@@ -56,7 +52,7 @@ WHITESPACE_TOKENIZER = CustomComposite(
     "tftext:WhitespaceTokenizer",
     ((_STRING, None),),
     (_STRING, _INT64),
-    _no_options,
+    no_options,
     _texts,
     _gives_splits_for_each_axis,
     _shapes_of_words,
@@ -135,10 +131,6 @@ def _projection_options(call: CompositeCall) -> bytes | None:
     return bytes(builder.Finish())
 
 
-def _takes_two(call: CompositeCall, operands: int, results: int) -> bool:
-    return operands == 2 and results == 1
-
-
 def _full_rows(call: CompositeCall) -> list[np.ndarray] | None:
     """As _rows; no row is empty, since the mean of none is one thing here and another there."""
     values, splits = (x.shape[0] if x.shape else -1 for x in call.inputs)
@@ -162,7 +154,7 @@ PROJECTION = CustomComposite(
     (_FLOATS,),
     _projection_options,
     _full_rows,
-    _takes_two,
+    takes_two,
     _shapes_of_projection,
     given=TensorType.FLOAT32,
 )
