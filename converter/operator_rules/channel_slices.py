@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator as Op
 from ..graph.rule import rule
-from ..lite_graph import LiteOperator, LiteTensor
-from .pattern import bias_of, bias_place
+from ..lite_graph import LiteOperator
 from .rewriter import OperatorRewriter
+from .weight_order import take_channels
 
 
 @rule(Op.STRIDED_SLICE)
@@ -21,31 +20,10 @@ def slice_weights(rewriter: OperatorRewriter, cut: LiteOperator) -> bool:
 
     Also for CONV_2D without groups. Weights and bias must be float constants; no other may use the product.
     """
-    product = cut.sole_producer(0)
-    if product is None or product.code not in (Op.FULLY_CONNECTED, Op.CONV_2D):
+    product, channels = cut.sole_producer(0), _channels(cut)
+    if product is None or channels is None or not take_channels(rewriter, product, "part", channels):
         return False
-    weights, bias, channels = product.operand(1), bias_of(product), _channels(cut)
-    if channels is None or not _is_float_constant(weights) or not (bias is None or _is_float_constant(bias)):
-        return False
-    if product.code == Op.CONV_2D and (product.operand(0).shape or ())[-1:] != (weights.shape or ())[-1:]:
-        return False
-    operands = list(product.operands)
-    operands[1] = _cut(weights, channels)
-    if bias is not None:
-        operands[bias_place(product)] = _cut(bias, channels)
-    rewriter.set_operands(product, operands)
     return rewriter.join(product, cut)
-
-
-def _is_float_constant(tensor: LiteTensor) -> bool:
-    return tensor.type == TensorType.FLOAT32 and tensor.data is not None and tensor.quantization is None
-
-
-def _cut(tensor: LiteTensor, channels: slice) -> LiteTensor:
-    """A new constant: others may use the old one."""
-    assert tensor.data is not None
-    data = np.ascontiguousarray(tensor.data[channels])
-    return LiteTensor(f"{tensor.name}/part", tensor.type, data.shape, data)
 
 
 def _channels(cut: LiteOperator) -> slice | None:

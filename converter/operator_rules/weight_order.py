@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator as Op
 from ...schema.tflite import FullyConnectedOptionsT, GatherOptionsT, ReshapeOptionsT
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
-from .pattern import bias_of, float_constant, integer_constant, is_reshape, order_of
+from .pattern import bias_of, bias_place, integer_constant, is_reshape, like, order_of
 from .rewriter import OperatorRewriter
 
 
@@ -31,35 +32,54 @@ def fold_gathered_channels(rewriter: OperatorRewriter, operator: LiteOperator) -
         return False
     if places.ndim != 1 or options.batch_dims or options.axis % len(shape) != len(shape) - 1:
         return False
-    held = _plain_weights(first)
+    held = plain_weights(first)
     if held is None or not np.all((places >= 0) & (places < len(held[0]))):
         return False
-    weights, bias = held
-    _set_weights(rewriter, first, weights[places], None if bias is None else bias[places])
-    return rewriter.join(first, operator)
+    return take_channels(rewriter, first, "ordered", places) and rewriter.join(first, operator)
 
 
-def _plain_weights(operator: LiteOperator) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Constant weights [o, ...] and bias of one group of channels; None where they are none such."""
+def plain_weights(operator: LiteOperator) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Constant float weights [o, ...] and bias of one group of channels; None where they are none such."""
     if operator.code not in (Op.CONV_2D, Op.FULLY_CONNECTED):
         return None
-    weights, bias, x = operator.constant(1), bias_of(operator), operator.operand(0)
-    if weights is None or weights.dtype != np.float32 or (bias is not None and bias.data is None):
+    weights, bias, x = operator.operand(1), bias_of(operator), operator.operand(0)
+    if not _is_float_constant(weights) or not (bias is None or _is_float_constant(bias)):
         return None
+    assert weights.data is not None and weights.shape is not None
     is_grouped = operator.code == Op.CONV_2D and (not x.shape or x.shape[-1] != weights.shape[-1])
-    return None if is_grouped else (weights, None if bias is None else bias.data)
+    return None if is_grouped else (weights.data, None if bias is None else bias.data)
 
 
-def _set_weights(
-    rewriter: OperatorRewriter, operator: LiteOperator, weights: np.ndarray, bias: np.ndarray | None
+def _is_float_constant(tensor: LiteTensor) -> bool:
+    return tensor.type == TensorType.FLOAT32 and tensor.data is not None and tensor.quantization is None
+
+
+def set_weights(
+    rewriter: OperatorRewriter,
+    operator: LiteOperator,
+    what: str,
+    weights: np.ndarray,
+    bias: np.ndarray | None,
 ) -> None:
-    """New constants: others may use the old ones."""
-    name = operator.operand(1).name
+    """New constants, named after the old ones and what became of them: others may use the old ones."""
     operands = list(operator.operands)
-    operands[1] = float_constant(f"{name}/ordered", np.ascontiguousarray(weights))
-    if bias is not None:
-        operands[2] = float_constant(f"{name}/bias", np.ascontiguousarray(bias))
+    operands[1] = like(operator.operand(1), what, np.ascontiguousarray(weights))
+    held = bias_of(operator)
+    if bias is not None and held is not None:
+        operands[bias_place(operator)] = like(held, what, np.ascontiguousarray(bias))
     rewriter.set_operands(operator, operands)
+
+
+def take_channels(
+    rewriter: OperatorRewriter, product: LiteOperator, what: str, channels: np.ndarray | slice
+) -> bool:
+    """Have a product compute these output channels, in this order; False where its weights are not plain."""
+    held = plain_weights(product)
+    if held is None:
+        return False
+    weights, bias = held
+    set_weights(rewriter, product, what, weights[channels], None if bias is None else bias[channels])
+    return True
 
 
 @rule(Op.FULLY_CONNECTED)
@@ -69,7 +89,7 @@ def fold_flattened_order(rewriter: OperatorRewriter, operator: LiteOperator) -> 
     Given:  y = FULLY_CONNECTED(RESHAPE(TRANSPOSE(x, [0, 3, 1, 2]), [n, c * h * w]), w, b)
     Result: y = FULLY_CONNECTED(RESHAPE(x, [n, h * w * c]), w', b)      w' with its columns in this order
     """
-    reshape, held = operator.producer(0), _plain_weights(operator)
+    reshape, held = operator.producer(0), plain_weights(operator)
     if reshape is None or held is None or not is_reshape(reshape):
         return False
     order, transpose, y = order_of(reshape.producer(0)), reshape.producer(0), reshape.result
@@ -84,7 +104,7 @@ def fold_flattened_order(rewriter: OperatorRewriter, operator: LiteOperator) -> 
     rewriter.insert_before(
         operator, LiteOperator(Op.RESHAPE, [x, shape], [made], ReshapeOptionsT(), reshape.sources)
     )
-    _set_weights(rewriter, operator, weights.reshape(held[0].shape), held[1])
+    set_weights(rewriter, operator, "ordered", weights.reshape(held[0].shape), None)
     rewriter.set_operand(operator, 0, made)
     return True
 
@@ -111,10 +131,10 @@ def fold_unflattened_order(rewriter: OperatorRewriter, operator: LiteOperator) -
     dense, sizes, y = reshape.sole_producer(0), reshape.result.shape, operator.result
     if dense is None or not isinstance(dense.options, FullyConnectedOptionsT) or y.shape is None:
         return False
-    held = _plain_weights(dense)
+    held = plain_weights(dense)
     if held is None or sizes is None or not _is_flat(sizes, dense.result.shape, order):
         return False
     rows = np.arange(len(held[0])).reshape(sizes[1:]).transpose([axis - 1 for axis in order[1:]]).reshape(-1)
-    _set_weights(rewriter, dense, held[0][rows], None if held[1] is None else held[1][rows])
+    take_channels(rewriter, dense, "ordered", rows)
     shape = integer_constant(f"{y.name}/sizes", np.array(y.shape, np.int32))
     return rewriter.become(operator, Op.RESHAPE, [dense.result, shape], ReshapeOptionsT(), [reshape])
