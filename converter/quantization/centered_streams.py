@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...lite.tensor import TensorType
 from .borders import joined
-from .float_graph import FloatGraph, Site, Step
+from .float_graph import FloatGraph, Site, Step, remove, replace_operand
 from .model_editor import ModelEditor
 from .normalizations import Normalization, normalizations, rewrite
 
@@ -48,7 +47,7 @@ def center_streams(editor: ModelEditor) -> bool:
             _read_instead(graph, step)
     for mean, x in streams.means.items():
         if x in chosen:
-            _remove(graph, graph.producers[mean])
+            remove(graph, graph.producers[mean])
     return True
 
 
@@ -89,14 +88,14 @@ class _Streams:
                     yield step
 
     def _is_difference(self, step: Step) -> bool:
-        if step.name != "SUB" or _activation(step):
+        if step.name != "SUB" or step.activation:
             return False
         x, mean = (Site(step.graph, t) for t in step.inputs)
         return self.means.get(mean) == x and self._result(step) not in self._graph.outputs
 
     def _is_tie(self, step: Step) -> bool:
         """Whether the result is centered where the operands are."""
-        if step.name not in _LINEAR or _activation(step) or not self._graph.is_float(self._result(step)):
+        if step.name not in _LINEAR or step.activation or not self._graph.is_float(self._result(step)):
             return False
         depth, rank = self._channels(self._result(step)), self._rank(step)
         if not depth or any(self._channels(site) != depth for site in self._variable(step)):
@@ -163,13 +162,9 @@ def _places(found: Normalization) -> Iterator[int]:
     yield from (step.place for step in found.dead)
 
 
-def _activation(step: Step) -> int:
-    return int(getattr(step.operator.builtin_options, "fused_activation_function", 0) or 0)
-
-
 def _can_be_centered(graph: FloatGraph, step: Step) -> bool:
     """Whether an operator's constants make its results, of which each has all of its channels."""
-    if _activation(step) or (step.name not in _FILTERS and step.name not in _TABLES):
+    if step.activation or (step.name not in _FILTERS and step.name not in _TABLES):
         return False
     if step.name in _TABLES:
         options: Any = step.operator.builtin_options
@@ -192,27 +187,22 @@ def _is_own(graph: FloatGraph, site: Site) -> bool:
 def _center_maker(graph: FloatGraph, step: Step) -> None:
     """Take the mean over channels off an operator's constants."""
     if step.name in _FILTERS:
-        _set(graph, step, 1, 0)
+        _center(graph, step, 1, 0)
         if len(step.inputs) > _BIAS and step.inputs[_BIAS] >= 0:
-            _set(graph, step, _BIAS, -1)
+            _center(graph, step, _BIAS, -1)
         return
     places = [_TABLES[step.name]] if step.name in _TABLES else range(len(step.inputs))
     for place in places:
         site = Site(step.graph, step.inputs[place])
         if graph.is_constant(site) and graph.is_float(site):
-            _set(graph, step, place, -1)
+            _center(graph, step, place, -1)
 
 
-def _set(graph: FloatGraph, step: Step, place: int, axis: int) -> None:
+def _center(graph: FloatGraph, step: Step, place: int, axis: int) -> None:
     """A new constant, whose mean along an axis is 0."""
-    old = Site(step.graph, step.inputs[place])
-    values = graph.constant(old).astype(np.float64)
+    values = graph.constant(Site(step.graph, step.inputs[place])).astype(np.float64)
     made = values - (values.mean(axis=axis, keepdims=True) if values.ndim else values)
-    inputs = list(step.operator.inputs or ())
-    inputs[place] = graph.editor.add_constant(
-        graph.subgraphs[step.graph], graph.name(old), TensorType.FLOAT32, made.astype(np.float32)
-    )
-    step.operator.inputs = inputs
+    replace_operand(graph, step, place, made)
 
 
 def _read_instead(graph: FloatGraph, difference: Step) -> None:
@@ -220,10 +210,4 @@ def _read_instead(graph: FloatGraph, difference: Step) -> None:
     x, y = difference.inputs[0], difference.outputs[0]
     for operator in graph.subgraphs[difference.graph].operators or ():
         operator.inputs = [x if t == y else t for t in operator.inputs or ()]
-    _remove(graph, difference)
-
-
-def _remove(graph: FloatGraph, step: Step) -> None:
-    operators = graph.subgraphs[step.graph].operators
-    assert operators is not None
-    operators.remove(step.operator)
+    remove(graph, difference)

@@ -117,14 +117,14 @@ class ChannelSets:
             self._fix_all(step)
             return
         self._numbers(x)
-        if _activation(step) not in _KEEPING:
+        if step.activation not in _KEEPING:
             self._fix(y)
         self._numbers(y)
         self.filters.append(step)
 
     def _keep(self, step: Step) -> None:
         x, y = Site(step.graph, step.inputs[0]), Site(step.graph, step.outputs[0])
-        if not self._keeps_last_axis(step, x, y) or _activation(step) not in _KEEPING:
+        if not self._keeps_last_axis(step, x, y) or step.activation not in _KEEPING:
             self._fix_all(step)
             return
         self._tie(x, y)
@@ -154,7 +154,7 @@ class ChannelSets:
             and len(graph.users[site]) == 1
             for _, site in constant
         )
-        if not depth or not fits or not variable or _activation(step) not in _KEEPING:
+        if not depth or not fits or not variable or step.activation not in _KEEPING:
             self._fix_all(step)
             return
         for site in variable:
@@ -168,11 +168,7 @@ class ChannelSets:
             return
         gates = [site for site in operands if graph.is_constant(site) or self._is_gate(site)]
         kept = [site for site in operands if site not in gates]
-        if (
-            len(kept) != 1
-            or self._channels(kept[0]) != self._channels(y)
-            or _activation(step) not in _KEEPING
-        ):
+        if len(kept) != 1 or self._channels(kept[0]) != self._channels(y) or step.activation not in _KEEPING:
             self._fix_all(step)
             return
         for gate in gates:
@@ -183,7 +179,7 @@ class ChannelSets:
         """Whether the product is with a constant that takes the factors of both sides: a value a channel."""
         graph, depth = self._graph, self._channels(y)
         places = [place for place, site in enumerate(operands) if graph.is_constant(site)]
-        if len(places) != 1 or _activation(step) not in _KEEPING or depth < 2:
+        if len(places) != 1 or step.activation not in _KEEPING or depth < 2:
             return False
         [constant], x = [operands[place] for place in places], operands[1 - places[0]]
         if not _is_of_channels(graph.constant(constant), depth) or len(graph.users[constant]) > 1:
@@ -219,10 +215,6 @@ class ChannelSets:
 def _is_of_channels(values: np.ndarray, depth: int) -> bool:
     """Whether a constant has a value for each channel of the last axis, and no others."""
     return values.size == depth and values.shape[-1:] == (depth,)
-
-
-def _activation(step: Step) -> int:
-    return int(getattr(step.operator.builtin_options, "fused_activation_function", 0))
 
 
 def _joined(count: int, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -36,6 +36,11 @@ class Step(NamedTuple):
     def constraint(self) -> Constraint | None:
         return CONSTRAINTS.get(self.name)
 
+    @property
+    def activation(self) -> int:
+        """The activation that is fused into it (ActivationFunctionType), 0 for none."""
+        return int(getattr(self.operator.builtin_options, "fused_activation_function", 0) or 0)
+
     def operand_sites(self) -> list[Site]:
         """The quantized operands that are there, by the table."""
         rule = self.constraint
@@ -117,3 +122,22 @@ class FloatGraph:
         """How errors and reports name an operator: by its name and its first result."""
         results = [self.name(Site(step.graph, t)) for t in step.outputs if t >= 0]
         return f"{step.name} {results[0]!r}" if results else f"{step.name} at {step.place}"
+
+
+def replace_operand(graph: FloatGraph, step: Step, place: int, values: np.ndarray) -> None:
+    """Give an operator a new float32 constant, since others may use the old one; a bias may be new."""
+    inputs = list(step.operator.inputs or ())
+    inputs += [-1] * (place + 1 - len(inputs))
+    old = inputs[place]
+    name = graph.name(Site(step.graph, old if old >= 0 else step.outputs[0])) + ("" if old >= 0 else "_bias")
+    inputs[place] = graph.editor.add_constant(
+        graph.subgraphs[step.graph], name, TensorType.FLOAT32, np.asarray(values, np.float32)
+    )
+    step.operator.inputs = inputs
+
+
+def remove(graph: FloatGraph, step: Step) -> None:
+    """Take an operator out of its subgraph."""
+    operators = graph.subgraphs[step.graph].operators
+    assert operators is not None
+    operators.remove(step.operator)

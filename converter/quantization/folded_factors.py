@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...lite.tensor import TensorType
 from ...schema.tflite import Padding
-from .float_graph import FloatGraph, Site, Step
+from .float_graph import FloatGraph, Site, Step, remove, replace_operand
 from .model_editor import ModelEditor
 from .parameters import LEAST_MAGNITUDE
 
@@ -56,10 +55,8 @@ def _folded(graph: FloatGraph, step: Step) -> bool:
         inputs = list(user.inputs)
         inputs[0] = x.tensor
         user.operator.inputs = inputs
-        _replace(graph, user, place, operand)
-    operators = graph.subgraphs[step.graph].operators
-    assert operators is not None
-    operators.remove(step.operator)
+        replace_operand(graph, user, place, operand)
+    remove(graph, step)
     return True
 
 
@@ -150,15 +147,3 @@ def _is_kept(values: np.ndarray, place: int) -> bool:
     most = np.abs(values).max(initial=0.0)
     least = 0.0 if place == _BIAS or not most else LEAST_MAGNITUDE
     return bool(least <= most <= np.finfo(np.float32).max)
-
-
-def _replace(graph: FloatGraph, user: Step, place: int, values: np.ndarray) -> None:
-    inputs = list(user.operator.inputs or ())
-    inputs += [-1] * (place + 1 - len(inputs))
-    old = inputs[place]
-    name = graph.name(Site(user.graph, old if old >= 0 else user.outputs[0])) + ("" if old >= 0 else "_bias")
-    subgraph = graph.subgraphs[user.graph]
-    inputs[place] = graph.editor.add_constant(
-        subgraph, name, TensorType.FLOAT32, np.asarray(values, np.float32)
-    )
-    user.operator.inputs = inputs

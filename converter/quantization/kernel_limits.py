@@ -51,8 +51,7 @@ def _least_scale(
 ) -> np.float32:
     """The least scale of an operator's result, 0 where there is none."""
     integers = selection.integers(step)
-    activation = int(getattr(step.operator.builtin_options, "fused_activation_function", 0))
-    least = _SAFETY * _ACTIVATION_ENDS.get(activation, 0.0) / 2**31
+    least = _SAFETY * _ACTIVATION_ENDS.get(step.activation, 0.0) / 2**31
     rule = step.constraint
     if rule is not None and rule.weights is not None and integers is INT8:
         least = max(least, _largest_product(graph, step, selection, known) * _SAFETY / _MOST_STEPS)

@@ -75,8 +75,7 @@ def _mendable(step: Step | None) -> Site | None:
     """The result of a filter whose bias shifts it, and nothing else."""
     if step is None or step.name not in _FILTERS:
         return None
-    plain = not getattr(step.operator.builtin_options, "fused_activation_function", 0)
-    return Site(step.graph, step.outputs[0]) if plain else None
+    return None if step.activation else Site(step.graph, step.outputs[0])
 
 
 # Of each end, its values (float64) for each sample that gave it.

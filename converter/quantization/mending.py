@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...lite.tensor import TensorType
 from .balanced_rounding import balanced
 from .equalize import ChannelRanges, equalize
-from .float_graph import FloatGraph, Site, Step
+from .float_graph import FloatGraph, Site, Step, replace_operand
 from .gptq import gptq
 from .hessians import Hessians
 from .model_editor import ModelEditor
@@ -111,13 +110,8 @@ PLAIN = Mending()
 
 
 def _add_to_bias(graph: FloatGraph, step: Step, shift: np.ndarray) -> None:
-    subgraph, inputs = graph.subgraphs[step.graph], list(step.inputs)
-    inputs += [-1] * (_BIAS + 1 - len(inputs))
-    name = f"{graph.name(Site(step.graph, step.outputs[0]))}_bias"
-    value = np.zeros(len(shift), np.float32)
-    if inputs[_BIAS] >= 0:
-        old = Site(step.graph, inputs[_BIAS])
-        name, value = graph.name(old), graph.constant(old)
-    mended = (value.reshape(-1) + shift).astype(np.float32)
-    inputs[_BIAS] = graph.editor.add_constant(subgraph, name, TensorType.FLOAT32, mended)
-    step.operator.inputs = inputs
+    held = step.inputs[_BIAS] if len(step.inputs) > _BIAS else -1
+    value = (
+        graph.constant(Site(step.graph, held)).reshape(-1) if held >= 0 else np.zeros(len(shift), np.float32)
+    )
+    replace_operand(graph, step, _BIAS, value + shift)

@@ -119,7 +119,7 @@ class _Reading:
     def constant_of(self, step: Step) -> int:
         """The constant among two operands, -1 where there is not one."""
         found = [t for t in step.inputs if self.is_constant(t)]
-        return found[0] if len(step.inputs) == 2 and len(found) == 1 and _is_plain(step) else -1
+        return found[0] if len(step.inputs) == 2 and len(found) == 1 and not step.activation else -1
 
     def behind(self, step: Step, *names: str) -> Step | None:
         """The last of the operators of these names that follow each other behind a step, whose result is read
@@ -134,7 +134,7 @@ class _Reading:
     def products(self, scaled: int, x: int, mean: int) -> tuple[Step, Step, Step | None] | None:
         """MUL(x, scaled), MUL(mean, scaled), and the NEG of the mean if any; nothing else reads it."""
         users = self.users(scaled)
-        if len(users) != 2 or any(user.name != "MUL" or not _is_plain(user) for user in users):
+        if len(users) != 2 or any(user.name != "MUL" or user.activation for user in users):
             return None
         of_x = of_mean = negative = None
         for user in users:
@@ -151,7 +151,7 @@ class _Reading:
     def end(self, of_x: Step, of_mean: Step, is_negative: bool) -> tuple[Step, int, tuple[Step, ...]] | None:
         """The operator that gives of_x less of_mean plus beta, beta or -1, and what else goes."""
         last, user = self.sole_user(of_x.outputs[0]), self.sole_user(of_mean.outputs[0])
-        if last is None or user is None or not _is_plain(user):
+        if last is None or user is None or user.activation:
             return None
         if last.place == user.place:
             fits = (
@@ -164,11 +164,6 @@ class _Reading:
         shifted = user.name == "ADD" if is_negative else user.name == "SUB" and user.inputs[0] == beta
         joined = last.name == "ADD" and user.outputs[0] in last.inputs
         return (last, beta, (of_mean, user)) if beta >= 0 and shifted and joined else None
-
-
-def _is_plain(step: Step) -> bool:
-    """Whether no activation is fused into an operator."""
-    return not getattr(step.operator.builtin_options, "fused_activation_function", 0)
 
 
 def rewrite(graph: FloatGraph, found: Normalization, is_centered: bool = False) -> None:
@@ -197,14 +192,13 @@ def rewrite(graph: FloatGraph, found: Normalization, is_centered: bool = False) 
         ("ADD", found.beta, "shifted"),
     ]
     steps = [step for step in steps if step[1] >= 0]
-    fused = getattr(last.operator.builtin_options, "fused_activation_function", 0)
     value = centered
     for number, (code, operand, what) in enumerate(steps, 1):
         to = result if number == len(steps) else tensor(what)
         insert(last, code, [value, operand], to)
         value = to
-    if fused:
+    if last.activation:
         options = operators[operators.index(last.operator) - 1].builtin_options
-        options.fused_activation_function = fused  # type: ignore[union-attr]
+        options.fused_activation_function = last.activation  # type: ignore[union-attr]
     for step in (found.squares, *found.dead, last):
         operators.remove(step.operator)

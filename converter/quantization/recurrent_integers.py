@@ -58,7 +58,7 @@ def refusing_recurrent(graph: FloatGraph, ranges: Mapping[Site, Range], refuse: 
 
 def _obstacle(graph: FloatGraph, ranges: Mapping[Site, Range], step: Step) -> str | None:
     activation = {LSTM: TANH, SVDF: RELU}[step.name]
-    if int(getattr(step.operator.builtin_options, "fused_activation_function", 0)) != activation:
+    if step.activation != activation:
         return f"int8 has only {'TANH' if step.name == LSTM else 'RELU'} as its activation"
     states = (OUTPUT_STATE, CELL_STATE) if step.name == LSTM else (SVDF_STATE,)
     for place, t in enumerate(step.inputs):

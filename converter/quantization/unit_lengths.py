@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...lite.tensor import TensorType
 from ...schema import tflite
-from .float_graph import FloatGraph, Site, Step
+from .float_graph import FloatGraph, Site, Step, replace_operand
 from .model_editor import ModelEditor
 
 _SCALES = {"FULLY_CONNECTED": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1}
@@ -69,7 +68,7 @@ def _found(graph: FloatGraph, root: Step) -> _Length | None:
         return None
     [operand] = [t for t in last.inputs if t != root.outputs[0]] or [-1]
     steps = (squares, mean, shifted, root, last)
-    if operand < 0 or not _are_squares(graph, squares, operand) or any(map(_activation, steps)):
+    if operand < 0 or not _are_squares(graph, squares, operand) or any(step.activation for step in steps):
         return None
     if any(_sole_user(graph, step) is None for step in steps[:-1]):
         return None
@@ -120,10 +119,6 @@ def _sole_user(graph: FloatGraph, step: Step) -> Step | None:
     return users[0] if len(users) == 1 and result not in graph.outputs else None
 
 
-def _activation(step: Step) -> int:
-    return int(getattr(step.operator.builtin_options, "fused_activation_function", 0) or 0)
-
-
 def _rewrite(graph: FloatGraph, found: _Length) -> None:
     last = found.steps[-1]
     subgraph = graph.subgraphs[last.graph]
@@ -136,8 +131,5 @@ def _rewrite(graph: FloatGraph, found: _Length) -> None:
     subgraph.operators = [each for each in operators if id(each) not in gone]
     depth = graph.tensor(Site(last.graph, found.operand)).shape[-1]  # type: ignore[index]
     for step, operand in found.takers:
-        old = Site(step.graph, step.inputs[operand])
-        values = (graph.constant(old).astype(np.float64) * np.sqrt(float(depth))).astype(np.float32)
-        inputs = list(step.operator.inputs or ())
-        inputs[operand] = graph.editor.add_constant(subgraph, graph.name(old), TensorType.FLOAT32, values)
-        step.operator.inputs = inputs
+        values = graph.constant(Site(step.graph, step.inputs[operand])).astype(np.float64)
+        replace_operand(graph, step, operand, values * np.sqrt(float(depth)))
