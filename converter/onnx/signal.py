@@ -18,16 +18,20 @@ from .element_types import outside_type, stored_dtype
 _MOST = 1 << 24
 
 
+def _angles(length: int, taken: int, bins: int, numbers: int) -> np.ndarray:
+    """2 pi t k / length of each time and frequency [taken, bins], each due so many numbers."""
+    if taken * bins * numbers > _MOST:
+        raise UnsupportedError(f"a length of {length}: the matrix would have more than {_MOST} numbers")
+    return 2 * np.pi * (np.outer(np.arange(taken), np.arange(bins)) % length) / length
+
+
 def _waves(length: int, taken: int, inverse: bool, onesided: bool, parts: int) -> np.ndarray:
     """Factors [taken, parts, bins, 2] of real and imaginary parts for real and imaginary results.
 
     parts is 1 for real numbers. The signal has taken numbers, the rest of length are zeros.
     """
     bins = length // 2 + 1 if onesided else length
-    if taken * parts * bins * 2 > _MOST:
-        raise UnsupportedError(f"a length of {length}: the matrix would have more than {_MOST} numbers")
-    turns = np.outer(np.arange(taken), np.arange(bins)) % length
-    angle = (2 if inverse else -2) * np.pi * turns / length
+    angle = _angles(length, taken, bins, 2 * parts) * (1 if inverse else -1)
     waves = np.stack([np.cos(angle), np.sin(angle)], -1)[:, None]
     if parts == 2:
         waves = np.concatenate([waves, np.stack([-np.sin(angle), np.cos(angle)], -1)[:, None]], 1)
@@ -36,10 +40,7 @@ def _waves(length: int, taken: int, inverse: bool, onesided: bool, parts: int) -
 
 def _one_sided(length: int, taken: int) -> np.ndarray:
     """Factors [taken, 2, length, 1] of a real signal of half of its spectrum, whose other half mirrors it."""
-    if taken * 2 * length > _MOST:
-        raise UnsupportedError(f"a length of {length}: the matrix would have more than {_MOST} numbers")
-    turns = np.outer(np.arange(taken), np.arange(length)) % length
-    angle = 2 * np.pi * turns / length
+    angle = _angles(length, taken, length, 2)
     twice = np.full((taken, 1), 2.0)
     twice[0] = 1
     if length % 2 == 0 and taken == length // 2 + 1:
