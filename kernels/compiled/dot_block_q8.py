@@ -31,31 +31,25 @@ class BlockDot(Dot):
     def step(
         self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value], count: int = 1
     ) -> list[Value]:
-        """acc plus `count` fours of each row (from byte `at`) times the weights: 1, or whole blocks."""
+        """acc plus `count` fours of each row (from byte `at`) times the weights: 1, or the 2 of a block."""
         e, out = self.e, list(acc)
         places = [e.offset(row, at) for row in rows]
-        each = [self._x(places[m], places[min(m + 1, len(rows) - 1)], count) for m in range(0, len(rows), 2)]
-        vectors = len(acc) // len(each)
-        for k in range(-(-count // 2)):
-            for j in range(vectors):
-                weights = self._weights(e.offset(w, 2 * k * self.step_bytes), j, count)
-                for pair, blocks in enumerate(each):
-                    i = pair * vectors + j
-                    out[i] = add_block(e, out[i], blocks[k], weights)
+        blocks = [
+            self._x(places[m], places[min(m + 1, len(rows) - 1)], count) for m in range(0, len(rows), 2)
+        ]
+        vectors = len(acc) // len(blocks)
+        for j in range(vectors):
+            weights = self._weights(w, j, count)
+            for pair, x in enumerate(blocks):
+                i = pair * vectors + j
+                out[i] = add_block(e, out[i], x, weights)
         return out
 
-    def _x(self, top: Value, bottom: Value, count: int) -> list[Value]:
-        """Blocks of two rows and eight bytes; of a single four, with anything in place of the next."""
+    def _x(self, top: Value, bottom: Value, count: int) -> Value:
+        """Two rows of eight bytes; of a single four, with anything in place of the next."""
         e, b = self.e, self.e.builder
-        read = [self._flipped(e.load(place, vector(i32, count))) for place in (top, bottom)]
-        if count == 1:
-            wide = b.zext(joined(e, read), vector(i64, 2))
-            return [b.bitcast(wide, _BYTES)]
-        if count == 2:
-            return [b.bitcast(joined(e, read), _BYTES)]
-        upper, lower = (b.bitcast(part, vector(i64, count // 2)) for part in read)
-        pairs = [e.shuffle(upper, lower, [k, count // 2 + k]) for k in range(count // 2)]
-        return [b.bitcast(pair, _BYTES) for pair in pairs]
+        read = joined(e, [self._flipped(e.load(place, vector(i32, count))) for place in (top, bottom)])
+        return b.bitcast(read if count == 2 else b.zext(read, vector(i64, 2)), _BYTES)
 
     def _flipped(self, words: Value) -> Value:
         if self.flip is None:

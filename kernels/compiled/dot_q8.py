@@ -96,6 +96,29 @@ def for_each_form(e: Emitter, rounding: int, output: Value, emit: Callable[[DotF
 SUM_BYTES, QUANTIZATION_BYTES = 4, 8
 
 
+def by_spans(
+    e: Emitter,
+    spans: Sequence[int],
+    steps: Value,
+    acc: list[Value],
+    take: Callable[[Value, list[Value], int], list[Value]],
+) -> list[Value]:
+    """acc after take(k, acc, span) from step k on: as often as it goes by the first span, then by the next.
+
+    Spans are powers of two, the largest first, the last one 1.
+    """
+    done = None
+    for span in spans:
+
+        def body(k: Value, acc: list[Value], span: int = span) -> list[Value]:
+            return take(k, acc, span)
+
+        whole = steps if span == 1 else e.builder.and_(steps, e.const(-span))
+        acc = e.loop(whole, acc, body, step=span, start=done)
+        done = whole
+    return acc
+
+
 class Dot:
     """Emits one tile of `height` rows: start, then its sums, then finish."""
 
@@ -144,22 +167,14 @@ class Dot:
         beside: Callable[[Value], None] = lambda k: None,
     ) -> list[Value]:
         """acc plus `steps` steps of each row times the weights at w; beside(k): what else a step does."""
-        e, b, done = self.e, self.e.builder, None
+        e, b = self.e, self.e.builder
 
         def take(k: Value, acc: list[Value], count: int) -> list[Value]:
             beside(k)
             place = e.offset(w, b.mul(k, e.const(self.step_bytes)))
             return self.step(rows, b.mul(k, e.const(4)), place, acc, count)
 
-        for span in self.form.spans:
-
-            def body(k: Value, acc: list[Value], span: int = span) -> list[Value]:
-                return take(k, acc, span)
-
-            whole = steps if span == 1 else b.and_(steps, e.const(-span))
-            acc = e.loop(whole, acc, body, step=span, start=done)
-            done = whole
-        return acc
+        return by_spans(e, self.form.spans, steps, acc, take)
 
     def step(
         self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value], count: int = 1

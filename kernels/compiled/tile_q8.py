@@ -8,7 +8,7 @@ from typing import Any
 from numba import int64
 
 from .dot_block_q8 import dot_for
-from .dot_q8 import Tiling, for_each_form, header_rows
+from .dot_q8 import Tiling, by_spans, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.panel_columns import PANEL_COLUMNS
 from .language.simd import Emitter, Value, i32, i64, microkernel
@@ -197,15 +197,7 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
             acc = [v for start in starts for v in start]
             zeros, spans = [e.const(0, v.type) for v in acc], [max(unroll, form.fours), form.fours, 1]
             acc = acc + zeros * (spans[0] // form.fours - 1)
-            done = None
-            for span in sorted(set(spans), reverse=True):
-
-                def body(k: Value, acc: list[Value], span: int = span) -> list[Value]:
-                    return advance(k, acc, span)
-
-                whole = steps if span == 1 else b.and_(steps, e.const(-span))
-                acc = e.loop(whole, acc, body, step=span, start=done)
-                done = whole
+            acc = by_spans(e, sorted(set(spans), reverse=True), steps, acc, advance)
             width = panels * count
             acc = [_added(e, acc[i::width]) for i in range(width)]
             for p, dot in enumerate(dots):
