@@ -17,11 +17,11 @@ import numpy as np
 
 from ...lite.errors import ModelError, StateError
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .calibrate import Sample, calibrate_numbered
 from .calibration import Calibration
 from .channel_ranges import ChannelObserver
 from .float_graph import Site
-from .float_runner import float_interpreter
 from .kept_samples import KeptSamples
 
 try:
@@ -161,7 +161,7 @@ def _work(task: _Task, samples: Connection, result: Connection) -> None:
 
     given, channels = received(), ChannelObserver(task.channels)
     try:
-        interpreter = float_interpreter(Model(task.model))
+        interpreter = model_interpreter(Model(task.model))
         found = calibrate_numbered(interpreter, given, task.sites, task.kind, channels=channels)
         seen = _Seen(found.to_json() if last >= 0 else None, channels.ranges)
     except Exception as error:  # whatever running a model raises: it is raised again by who asked

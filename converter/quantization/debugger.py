@@ -17,9 +17,9 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .calibrate import run_sample
 from .debug_model import NUMERIC_VERIFY, Verified, debug_model, verified
-from .float_runner import float_interpreter
 from .integer_recipe import activation_schemes
 from .layer_statistics import as_taken, real_values
 from .quantized_model import QuantizedModel
@@ -150,11 +150,11 @@ class QuantizationDebugger:
         if self._samples is None:
             raise ValueError("debugger: a debug_dataset must have been given to run, got None")
         compares = self._options.layer_direct_compare_metrics or {}
-        interpreter = float_interpreter(self._model, preserve_all_tensors=bool(compares))
+        interpreter = model_interpreter(self._model, preserve_all_tensors=bool(compares))
         layers: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         outputs = self._options.model_debug_metrics or {}
         whole: dict[str, list[float]] = defaultdict(list)
-        real = self._float_interpreter() if outputs else None
+        real = self._model_interpreter() if outputs else None
         count = 0
         for count, sample in enumerate(self._samples(), 1):
             where = f"sample {count - 1}"
@@ -185,10 +185,10 @@ class QuantizationDebugger:
             pair = interpreter.get_tensor(layer.real), interpreter.get_tensor(layer.quantized)
             into[name].append(compare(*pair, *_scale(interpreter, layer)))
 
-    def _float_interpreter(self) -> Interpreter:
+    def _model_interpreter(self) -> Interpreter:
         if self._float_model is None:
             raise ValueError("model_debug_metrics: a float model must have been given, got none")
-        return float_interpreter(self._float_model)
+        return model_interpreter(self._float_model)
 
     def layer_statistics_dump(self, file: IO[str]) -> None:
         """Write CSV, a row a layer: op_name, tensor_idx, the metrics, scale, zero_point, tensor_name."""
@@ -196,7 +196,7 @@ class QuantizationDebugger:
         fields = ["op_name", "tensor_idx", *self._layer_metrics, *compares]
         writer = csv.DictWriter(file, [*fields, "scale", "zero_point", "tensor_name"])
         writer.writeheader()
-        interpreter = float_interpreter(self._model)
+        interpreter = model_interpreter(self._model)
         for layer in self._layers if self.layer_statistics else ():
             assert self.layer_statistics is not None
             name = interpreter.tensor(layer.difference).name

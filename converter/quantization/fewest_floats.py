@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...lite.operator_work import multiply_adds
+from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
-from .float_runner import float_interpreter
 from .recipe import Recipe, Rule
 from .scheme import Scheme
 from .validation import Validation, validate
@@ -180,7 +180,7 @@ class _Search:
 
 def _work(model: Model, sample: Sample) -> dict[str, int]:
     """The multiply-adds of operators at the shapes of a sample, by their results' names."""
-    interpreter = float_interpreter(model)
+    interpreter = model_interpreter(model)
     run_sample(interpreter, sample, "sample 0")
     found = defaultdict[str, int](int)
     for graph in interpreter.subgraphs:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .bias_correction import filter_inputs
 from .blas_threads import single_threaded_blas
 from .calibrate import Sample, calibrate
@@ -22,7 +23,6 @@ from .calibration import Calibration
 from .channel_ranges import ChannelObserver
 from .equalize import ChannelRanges, channel_growth
 from .float_graph import FloatGraph, Site
-from .float_runner import float_interpreter
 from .hessians import HessianSums
 from .histogram import Histogram
 from .histogram_ranges import kept_ends
@@ -133,7 +133,7 @@ class _Trials:
         if not channels:
             return mending
         some = ChannelObserver(channels)
-        calibrate(float_interpreter(self._model), self._of(self._learnt), channels, channels=some)
+        calibrate(model_interpreter(self._model), self._of(self._learnt), channels, channels=some)
         growth = channel_growth(some.ranges, channels)
         shared = (replace(mending, share=share, channels=channels, growth=growth) for share in SHARES)
         return self.measured([mending, *shared])
@@ -253,4 +253,4 @@ class _Trials:
 
     @staticmethod
     def _watch(model: Model, watchers: dict[Site, list[Any]], samples: Sequence[Sample]) -> None:
-        calibrate(float_interpreter(model), samples, (), watchers=watchers)
+        calibrate(model_interpreter(model), samples, (), watchers=watchers)

@@ -14,8 +14,8 @@ import numpy as np
 from ...lite.interpreter import Interpreter
 from ...lite.model import Model
 from ...lite.tensor import Tensor, TensorType
+from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
-from .float_runner import float_interpreter
 from .histogram import Histogram
 from .rewrite import QUANTIZED
 
@@ -122,7 +122,7 @@ def layer_statistics(
 
     The samples are the float model's. Raises what calibrate raises for those that do not fit.
     """
-    real, integer = float_interpreter(float_model), float_interpreter(quantized)
+    real, integer = model_interpreter(float_model), model_interpreter(quantized)
     values: dict[Place, list[np.ndarray]] = {}
     stored: dict[Place, list[np.ndarray]] = {}
     real.observe(_collector(values))

@@ -13,9 +13,9 @@ import numpy as np
 
 from ...lite.interpreter import Interpreter
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
 from .float_graph import FloatGraph, Site, Step
-from .float_runner import float_interpreter
 from .reader_functions import Function, logistic
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ Values = list[list[np.ndarray]]
 
 def end_values(model: Model, ends: Iterable[tuple[int, str]], samples: Iterable[Sample]) -> Values:
     """What a model makes of samples at tensors that are given by subgraph and name, as real numbers."""
-    interpreter = float_interpreter(model)
+    interpreter = model_interpreter(model)
     found: Values = []
     watchers: dict[Site, list[Callable[[np.ndarray], None]]] = {}
     for graph, name in ends:

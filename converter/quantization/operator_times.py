@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
-from .float_runner import float_interpreter
 from .layer_statistics import as_taken
 from .rewrite import QUANTIZED
 
@@ -33,7 +33,7 @@ def operator_times(model: Model, sample: Sample) -> OperatorTimes:
 
     Bodies of loops and branches are in none of them, but in the total.
     """
-    interpreter = float_interpreter(model)
+    interpreter = model_interpreter(model)
     graph = run_sample(interpreter, as_taken(interpreter, sample), "sample 0")
     profile = interpreter.profile(_RUNS, graph)
     return OperatorTimes(

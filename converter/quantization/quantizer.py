@@ -13,6 +13,7 @@ from typing import Any
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .bidirectional_lstms import BIDIRECTIONAL, split_bidirectional
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
@@ -22,7 +23,6 @@ from .channel_sets import ChannelSets
 from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
 from .float_graph import FloatGraph, Site
-from .float_runner import float_interpreter
 from .folded_factors import fold_factors
 from .full_integer import sites_to_observe
 from .hessians import HessianSums, Watcher
@@ -164,7 +164,7 @@ class Quantizer:
         hessians = HessianSums(graph) if self._recipe.uses_hessians else None
         for site, each in hessians.watchers.items() if hessians is not None else ():
             watchers.setdefault(site, []).extend(each)
-        interpreter = float_interpreter(self._source_model)
+        interpreter = model_interpreter(self._source_model)
         found = calibrate(interpreter, samples, sites, observer, watchers, channels)
         found.hessians = {} if hessians is None else hessians.found()
         found.channels = channels.ranges

@@ -11,8 +11,8 @@ import numpy as np
 from ...lite.errors import ModelError
 from ...lite.interpreter import Interpreter
 from ...lite.model import Model
+from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
-from .float_runner import float_interpreter
 from .layer_statistics import as_taken, real_values
 
 Labels = Sequence[int] | np.ndarray
@@ -86,7 +86,7 @@ def validate(
 
     Raises ModelError where there is no sample, one does not fit, or the labels are not as many.
     """
-    real, other = float_interpreter(float_model), float_interpreter(quantized)
+    real, other = model_interpreter(float_model), model_interpreter(quantized)
     sums: dict[str, _Sums] = {}
     right: list[tuple[bool, bool]] = []
     count = 0

@@ -13,7 +13,7 @@ from ....schema.tflite import BuiltinOperator
 from ...element_types import tensor_type_of
 from ...flatbuffer import model_file
 from ...lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
-from ...quantization.float_runner import float_interpreter
+from ...model_runner import model_interpreter
 
 
 def operator_results(
@@ -33,7 +33,7 @@ def operator_results(
     names = [[tensor.name for tensor in tensors] for tensors in (graph.inputs, results)]
     model = LiteModel([LiteSignature("run", graph, *names)])
     try:
-        interpreter = float_interpreter(Model(model_file(model).content()))
+        interpreter = model_interpreter(Model(model_file(model).content()))
         interpreter.allocate_tensors()
         for index, argument in zip(interpreter.subgraph().inputs, arguments, strict=True):
             interpreter.set_tensor(index, argument)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from numlite.converter.model_runner import model_interpreter
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.calibrate import calibrate
 from numlite.converter.quantization.float_graph import FloatGraph
-from numlite.converter.quantization.float_runner import float_interpreter
 from numlite.converter.quantization.gptq import gptq
 from numlite.converter.quantization.hessians import Hessians, HessianSums, mean_of
 from numlite.converter.quantization.model_editor import ModelEditor
@@ -54,7 +54,7 @@ def test_inputs_that_say_nothing_of_each_other(hessian: np.ndarray) -> None:
 
 def hessians_of(model: bytes, samples: list[list[np.ndarray]]) -> Hessians:
     sums = HessianSums(FloatGraph(ModelEditor(Model(model))))
-    calibrate(float_interpreter(Model(model)), samples, (), watchers=sums.watchers)
+    calibrate(model_interpreter(Model(model)), samples, (), watchers=sums.watchers)
     return sums.found()
 
 
@@ -88,7 +88,7 @@ def correlated() -> bytes:
 
 
 def noise(model: bytes) -> float:
-    interpreter = float_interpreter(Model(model))
+    interpreter = model_interpreter(Model(model))
     interpreter.allocate_tensors()
     total = 0.0
     for row in INPUTS:
