@@ -46,3 +46,11 @@ def test_files_that_are_named_are_there() -> None:
     assert len(names) > 60
     missing = [name for name in names if not any(ROOT.glob(name.rstrip("/")))]
     assert not missing
+
+
+def test_tests_find_shared_models_by_one_rule() -> None:
+    """NUMLITE_SHARED counts wherever tests look for models: a path of their own would not know it."""
+    own = re.compile(r"parents\[\d\].*shared")
+    rule, for_checkouts = "shared_folder.py", "corpus_digests.py"  # the latter is told by --corpus
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path.name not in (rule, for_checkouts)]
+    assert [path.name for path in files if own.search(path.read_text())] == []

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from numlite.converter import Conversion, convert, read_graph
 from numlite.converter.target_spec import Settings
 
 from ..running import run
+from ..shared_folder import SHARED
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/graphs"
+FOLDER = SHARED / "convert/graphs"
 
 
 @dataclass(frozen=True)

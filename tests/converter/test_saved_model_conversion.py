@@ -12,11 +12,12 @@ from numlite.interpreter import Interpreter
 from numlite.lite.errors import ModelError
 from numlite.schema import tflite
 
+from ..shared_folder import SHARED
 from .corpus import decoded
 from .graphs import checked, histogram, operators
 from .saved_model.saved_models import FLOAT, Func, add, function, new_model, signature, variable, write_model
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/savedmodels"
+FOLDER = SHARED / "convert/savedmodels"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/index.json"))
 
 needs_models = pytest.mark.skipif(not NAMES, reason="needs ../shared/convert/savedmodels")
@@ -107,6 +108,7 @@ def test_signatures_that_are_one_function_are_converted_once(tmp_path: Path) -> 
     assert [entry.key for entry in named.entries] == ["serve", "serving_default"]
 
 
+@needs_models
 def test_unknown_signatures() -> None:
     with pytest.raises(ModelError, match="no signature 'nothing'; there are:"):
         Converter.from_saved_model(FOLDER / "mlp_variables/model", signature_keys=["nothing"])

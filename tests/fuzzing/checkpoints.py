@@ -30,8 +30,9 @@ from tests.converter.saved_model.checkpoint_files import literals, table
 from tests.fuzzing.folders import files_of, in_folder, save
 from tests.fuzzing.kind import Kind, Mutant, Seed
 from tests.fuzzing.messages import change_field, damaged_bytes, packed
+from tests.shared_folder import SHARED
 
-SAVED_MODELS = Path(__file__).resolve().parents[3] / "shared/convert/savedmodels"
+SAVED_MODELS = SHARED / "convert/savedmodels"
 MAX_INDEX_BYTES = 3_000
 MAX_DATA_BYTES = 100_000
 INDEX = ".index"

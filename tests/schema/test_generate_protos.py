@@ -1,11 +1,11 @@
 """Messages generated from our .proto files: current, complete, and apart from TensorFlow's."""
 
-from pathlib import Path
-
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import Default
 from numlite.schema import generate_protos, graph_def, saved_model
+
+from ..shared_folder import SHARED
 
 
 def test_generated_files_are_current() -> None:
@@ -60,7 +60,7 @@ def test_parser_refuses_what_it_does_not_know() -> None:
         generate_protos.Parser("x.proto", "message A { Missing m = 1; }").parse()
 
 
-GRAPHS = sorted(Path(__file__).parents[3].glob("shared/convert/graphs/*.pb"))
+GRAPHS = sorted(SHARED.glob("convert/graphs/*.pb"))
 
 
 @pytest.mark.skipif(not GRAPHS, reason="../shared/convert is absent")

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from numlite.schema.flatbuffer import is_present
 from numlite.schema.operator_code import builtin_code, operator_code
 from numlite.schema.verifier import verify
 
+from ..shared_folder import SHARED
 from .models import convolution
 
 
@@ -143,7 +143,7 @@ def test_import_is_cheap() -> None:
     assert int(lines) < 5_000 and made == "0"
 
 
-MODELS = sorted(Path(__file__).parents[3].glob("shared/models/*.tflite"))
+MODELS = sorted(SHARED.glob("models/*.tflite"))
 
 
 @pytest.mark.skipif(not MODELS, reason="../shared/models is absent")
