@@ -16,9 +16,21 @@ from .shared_folder import SHARED
 # Tests look at how models are prepared: what an earlier run has kept must not stand in for it. Children, too.
 os.environ["NUMLITE_PREPARED"] = "off"
 
+# Tables are whole where nobody says how wide a line is; pytest's workers say so.
+os.environ.pop("COLUMNS", None)
+
 # No test asserts a time: neither how long an example takes, nor how long one is drawn.
 settings.register_profile("numlite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("numlite")
+
+MOST_WORKERS = 8  # of some 900 MB each
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What `pytest -n auto` starts: a worker a processor, while memory allows it."""
+    return min(os.cpu_count() or 1, MOST_WORKERS)
+
 
 SHARED_MODELS = SHARED / "models"
 MODEL_PATHS = sorted(SHARED_MODELS.glob("*.tflite"))

@@ -61,7 +61,11 @@ def test_flex_operator_that_is_left_says_what_would_run_it() -> None:
         core.allocate_tensors()
 
 
-@pytest.mark.parametrize("registerer", ["RegisterTwice", 3, ("Twice", object()), ("a", "b", "c")], ids=str)
+@pytest.mark.parametrize(
+    "registerer",
+    ["RegisterTwice", 3, ("Twice", object()), ("a", "b", "c")],
+    ids=["name", "number", "pair", "triple"],
+)
 def test_wrong_registerers(registerer: Any) -> None:
     with pytest.raises(ValueError):
         InterpreterWithCustomOps(custom_op_registerers=[registerer], model_content=custom())

@@ -216,6 +216,18 @@ def test_a_second_start_reads_no_source(sources: Path, monkeypatch: pytest.Monke
     assert module.source_digest("executor") == before
 
 
+def test_what_another_process_keeps_meanwhile_stays(sources: Path) -> None:
+    age(sources)
+    kept_digest()
+    state = module.code_state()
+    assert state is not None
+    digests = module._digests(state)
+    cache.write("digests", state, f"executor {digests['executor']}\nelsewhere 00".encode())
+    module.source_digest(next(family for family in FAMILIES if family not in digests))
+    forget()
+    assert module._digests(state).keys() >= {"executor", "elsewhere"} and len(module._digests(state)) == 3
+
+
 @pytest.mark.parametrize("change", ["content", "time"])
 def test_an_edited_source_is_seen_at_the_next_start(sources: Path, change: str) -> None:
     age(sources)

@@ -15,7 +15,9 @@ def message() -> RewriterConfig:
 
 
 @pytest.mark.parametrize(
-    "form", [lambda m: m, lambda m: m.SerializeToString(), lambda m: str(m), "config"], ids=str
+    "form",
+    [lambda m: m, lambda m: m.SerializeToString(), lambda m: str(m), "config"],
+    ids=["message", "bytes", "text", "config"],
 )
 def test_all_forms_of_a_message_say_the_same(form) -> None:  # type: ignore[no-untyped-def]
     proto = message()

@@ -68,6 +68,7 @@ def source_digest(family: str) -> str:
     known = _digests(state)
     if family not in known:
         known[family] = _computed_digest(family)
+        known.update(_kept_digests(state))  # by other processes, since
         lines = [f"{name} {digest}" for name, digest in known.items()]
         with suppress(OSError):
             write("digests", state, "\n".join(lines).encode())
@@ -119,7 +120,12 @@ def _files_of(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 @cache
 def _digests(state: str) -> dict[str, str]:
-    """The digests of families' sources that the cache knows for a state."""
+    """The digests of families' sources that this process knows for a state."""
+    return _kept_digests(state)
+
+
+def _kept_digests(state: str) -> dict[str, str]:
+    """Those that the cache knows."""
     return dict(line.split() for line in (read("digests", state) or b"").decode().splitlines())
 
 
