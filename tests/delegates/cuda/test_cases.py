@@ -12,7 +12,7 @@ from .simulation import interpreter_of, needs_triton, run, simulated, taken
 __all__ = ["STEMS", "cases_of"]
 
 # What is looked at when the whole suite is not run: every so many cases of a module.
-_EVERY = 3
+_EVERY = 5
 # By the bytes of a float: of float16 the last bit may differ.
 _RTOL = {2: 1e-3, 4: 1e-5, 8: 1e-12}
 
@@ -31,6 +31,7 @@ def _parameters() -> list[object]:
     ]
 
 
+@pytest.mark.long
 def test_what_the_gpu_leaves_to_the_cpu_is_as_pinned() -> None:
     assert PATH.read_text() == claimed(), "where that is meant: python -m tests.delegates.cuda.replays"
 

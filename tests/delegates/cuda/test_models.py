@@ -9,8 +9,8 @@ from ...conftest import SHARED_MODELS
 from .simulation import RESOLVERS, interpreter_of, needs_triton, run, simulated, taken
 
 pytestmark = needs_triton
-QUICK = ("ad01_int8", "ad01_fp32", "kws_int8", "resnet8_int8")
-LONG = ("resnet8_float", "mobilenet_v1_0.25_128_uint8")
+QUICK = ("ad01_int8", "ad01_fp32", "kws_int8")
+LONG = ("resnet8_int8", "resnet8_float", "mobilenet_v1_0.25_128_uint8")
 
 
 @pytest.mark.parametrize("numerics", RESOLVERS)
