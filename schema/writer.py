@@ -1,4 +1,8 @@
-"""Writing of flatbuffers: objects become bytes, parents before their children."""
+"""Writing of flatbuffers: objects become bytes, parents before their children.
+
+Strings and vectors of numbers come last, each once for all that hold an equal one, as pointers lead forwards
+only: shapes, names and, where weights are quantized by channel, zero points of 8 bytes each.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,14 @@ class Writer:
         self.out = bytearray()
         self._union_members = union_members
         self._vtables: dict[bytes, int] = {}
+        # By alignment and bytes, length included: where a string or vector is pointed at.
+        self._shared: dict[tuple[int, bytes], list[int]] = {}
 
     def root(self, table: TableT, identifier: bytes) -> bytearray:
         """The whole file: root offset, identifier, table."""
         self.out += bytes(4) + identifier
         self._point(0, self.table(table))
+        self._write_shared()
         if len(self.out) > MAX_BYTES:
             raise ValueError(f"model: must stay under 2 GB, got {len(self.out)} bytes")
         return self.out
@@ -41,7 +48,7 @@ class Writer:
         position, places = self._inline(type(table).fields, present)
         for field, value in present:
             if field.kind != "scalar":
-                self._point(position + places[field.name], self._child(field, value))
+                self._child(position + places[field.name], field, value)
         return position
 
     def _value(self, table: TableT, field: Field) -> Any:
@@ -109,23 +116,24 @@ class Writer:
             self.out += vtable
         return at
 
-    def _child(self, field: Field, value: Any) -> int:
+    def _child(self, at: int, field: Field, value: Any) -> None:
+        """Write what a field holds, and point there."""
         if field.kind == "string":
-            return self._string(value)
-        if field.kind == "vector":
-            return self._vector(field, value)
-        if field.kind in ("tables", "strings"):
-            return self._offsets(value, self.table if field.kind == "tables" else self._string)
-        return self.table(value)
+            self._string(at, value)
+        elif field.kind == "vector":
+            self._vector(at, field, value)
+        elif field.kind == "tables":
+            self._offsets(at, value, lambda place, item: self._point(place, self.table(item)))
+        elif field.kind == "strings":
+            self._offsets(at, value, self._string)
+        else:
+            self._point(at, self.table(value))
 
-    def _string(self, text: str) -> int:
+    def _string(self, at: int, text: str) -> None:
         encoded = text.encode()
-        self._align(4)
-        at = len(self.out)
-        self.out += struct.pack("<I", len(encoded)) + encoded + b"\0"
-        return at
+        self._share(at, 4, struct.pack("<I", len(encoded)) + encoded + b"\0")
 
-    def _vector(self, field: Field, values: Any) -> int:
+    def _vector(self, at: int, field: Field, values: Any) -> None:
         if isinstance(values, bytes | bytearray | memoryview):
             if field.type not in "bB":
                 raise ValueError(f"{field.name}: must be numbers, got bytes")
@@ -133,24 +141,39 @@ class Writer:
         else:
             array = _array(field, values)
             count, content = array.size, array.data.cast("B") if array.size else b""
-        # The elements, not the length before them, are what must be aligned.
-        self._align(max(4, _SIZES[field.type], field.alignment), ahead=4)
-        at = len(self.out)
-        self.out += struct.pack("<I", count)
+        length = struct.pack("<I", count)
+        if not field.alignment:
+            self._share(at, max(4, _SIZES[field.type]), length + content)
+            return
+        # Large constants, which callers have once each.
+        self._point(at, self._align(field.alignment, ahead=4))
+        self.out += length
         self.out += content
-        return at
 
-    def _offsets(self, items: Sequence[Any], write: Callable[[Any], int]) -> int:
+    def _share(self, at: int, alignment: int, content: bytes) -> None:
+        self._shared.setdefault((alignment, content), []).append(at)
+
+    def _write_shared(self) -> None:
+        """Strings and vectors, those of 8-byte items first."""
+        for alignment, content in sorted(self._shared, key=lambda key: -key[0]):
+            # The elements, not the length before them, are what must be aligned.
+            target = self._align(alignment, ahead=4)
+            self.out += content
+            for at in self._shared[alignment, content]:
+                self._point(at, target)
+
+    def _offsets(self, at: int, items: Sequence[Any], write: Callable[[int, Any], None]) -> None:
         """A vector of what lies elsewhere: tables or strings."""
-        self._align(4)
-        at = len(self.out)
+        start = self._align(4) + 4
+        self._point(at, start - 4)
         self.out += struct.pack("<I", len(items)) + bytes(4 * len(items))
         for i, item in enumerate(items):
-            self._point(at + 4 + 4 * i, write(item))
-        return at
+            write(start + 4 * i, item)
 
-    def _align(self, alignment: int, ahead: int = 0) -> None:
+    def _align(self, alignment: int, ahead: int = 0) -> int:
+        """Fill up until what lies so many bytes ahead is aligned; the position."""
         self.out += bytes(-(len(self.out) + ahead) % alignment)
+        return len(self.out)
 
     def _point(self, at: int, target: int) -> None:
         if target - at > MAX_BYTES:

@@ -50,6 +50,37 @@ def test_buffers_are_aligned() -> None:
             assert (buffer.data.ctypes.data - np.frombuffer(data, np.uint8).ctypes.data) % 16 == 0
 
 
+def test_equal_vectors_and_strings_are_held_once() -> None:
+    def packed(count: int) -> bytes:
+        zero = tflite.QuantizationParametersT(scale=[0.5] * 64, zero_point=[0] * 64)
+        tensors = [tflite.TensorT(name="a", shape=[64], quantization=zero) for _ in range(count)]
+        model = tflite.ModelT(
+            version=3, subgraphs=[tflite.SubGraphT(tensors=tensors)], buffers=[tflite.BufferT()]
+        )
+        return tflite.pack(model)
+
+    one, data = packed(1), packed(9)
+    # A pointer, a table of the tensor and one of its quantization.
+    assert len(data) - len(one) <= 8 * (4 + 24 + 24)
+    verify(data)
+    for tensor in tflite.read(data).subgraphs[0].tensors:
+        assert (tensor.name, tensor.shape.tolist()) == ("a", [64])
+        assert tensor.quantization.zero_point.tolist() == [0] * 64
+
+
+def test_vectors_of_other_widths_stay_apart() -> None:
+    """Of the same bytes, but other alignments: two int32 are no int64."""
+    tensor = tflite.TensorT(
+        shape=[1, 2], quantization=tflite.QuantizationParametersT(zero_point=[1 + (2 << 32)])
+    )
+    graph = tflite.SubGraphT(tensors=[tensor, tensor])
+    data = tflite.pack(tflite.ModelT(version=3, subgraphs=[graph], buffers=[tflite.BufferT()]))
+    verify(data)
+    for read in tflite.read(data).subgraphs[0].tensors:
+        assert read.shape.tolist() == [1, 2]
+        assert read.quantization.zero_point.tolist() == [1 + (2 << 32)]
+
+
 def test_unpack_then_pack_gives_the_same_file() -> None:
     data = tflite.pack(convolution())
     assert tflite.pack(tflite.unpack(tflite.read(data))) == data
