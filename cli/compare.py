@@ -8,6 +8,7 @@ import click
 
 from ..schema.shown import short_name, shown_name
 from .console import make_console, make_table
+from .json_output import json_option, print_json
 from .model_options import RESOLVERS, comparison_options, input_option, resolver_option, seed_option
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ..model_comparison import TensorComparison
+    from ..model_comparison import ModelComparison, TensorComparison
 
 _MODEL = click.Path(exists=True, dir_okay=False)
 
@@ -28,6 +29,7 @@ _MODEL = click.Path(exists=True, dir_okay=False)
 @resolver_option("Of FIRST.")
 @comparison_options
 @click.option("--all", "everything", is_flag=True, help="Show every tensor, not only those below the limit.")
+@json_option
 def command(
     first: str,
     second: str | None,
@@ -38,6 +40,7 @@ def command(
     against: str | None,
     limit: float,
     everything: bool,
+    as_json: bool,
 ) -> None:
     """Run FIRST and SECOND on the same inputs, and show how their tensors differ.
 
@@ -66,14 +69,27 @@ def command(
         )
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json("compare", _fields(first, second, found, limit, everything))
+    else:
+        _show(found, limit, everything)
+    if any(pair.diverges(limit) for pair in found.outputs):
+        raise click.exceptions.Exit(1)
+
+
+def _shown(found: ModelComparison, limit: float, everything: bool) -> list[TensorComparison]:
+    return [pair for pair in found.tensors if everything or pair.diverges(limit)]
+
+
+def _show(found: ModelComparison, limit: float, everything: bool) -> None:
     console = make_console()
-    below = [pair for pair in found.tensors if pair.diverges(limit)]
-    if shown := found.tensors if everything else below:
+    if shown := _shown(found, limit, everything):
         console.print(_table("tensors", shown))
     console.print(_table("outputs", found.outputs))
     equal = sum(pair.equal for pair in found.tensors)
+    below = sum(pair.diverges(limit) for pair in found.tensors)
     console.print(
-        f"{len(found.tensors)} tensors compared: {equal} equal, {len(below)} below {limit:g} dB; "
+        f"{len(found.tensors)} tensors compared: {equal} equal, {below} below {limit:g} dB; "
         f"{len(found.unmatched)} without a counterpart"
     )
     for what, at in (("difference", float("inf")), (f"tensor below {limit:g} dB", limit)):
@@ -82,8 +98,32 @@ def command(
             console.print(
                 f"first {what}: {shown_name(pair.name)}, node {pair.node} ({pair.operator}), {_db(pair)}"
             )
-    if any(pair.diverges(limit) for pair in found.outputs):
-        raise click.exceptions.Exit(1)
+
+
+def _fields(
+    first: str, second: str | None, found: ModelComparison, limit: float, everything: bool
+) -> dict[str, Any]:
+    """What docs/json.md says of the command."""
+    return {
+        "first": first,
+        "second": second,
+        "limit_db": limit,
+        "compared": len(found.tensors),
+        "equal": sum(pair.equal for pair in found.tensors),
+        "unmatched": found.unmatched,
+        "tensors": [_pair(pair) for pair in _shown(found, limit, everything)],
+        "outputs": [_pair(pair) for pair in found.outputs],
+        "first_difference": _node(found.first_divergence(float("inf"))),
+        "first_below_limit": _node(found.first_divergence(limit)),
+    }
+
+
+def _pair(pair: TensorComparison) -> dict[str, Any]:
+    return {**pair._asdict(), "equal": pair.equal}
+
+
+def _node(pair: TensorComparison | None) -> int | None:
+    return None if pair is None else pair.node
 
 
 def _litert(model: str, reference: bool) -> Any:

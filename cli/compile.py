@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .console import echo
+from .console import counted, echo
 from .delegate_options import delegate_option, parse_options, with_archs
 from .model_options import model_argument
 from .output_file import check_output
@@ -67,4 +67,4 @@ def command(
             f"subgraph {partition.subgraph}, operator {partition.operator}: {names} "
             f"({partition.program_bytes:,} bytes)"
         )
-    echo(f"{output}: {len(compiled.partitions)} partitions, {len(compiled.content):,} bytes")
+    echo(f"{output}: {counted(len(compiled.partitions), 'partition')}, {len(compiled.content):,} bytes")

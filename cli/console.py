@@ -24,6 +24,11 @@ def echo(text: str, err: bool = False) -> None:
     click.echo(shown_lines(text), err=err)
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 node", "2 nodes"."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 def make_console() -> Console:
     """stdout. Names from files show as they are: escaped, and brackets and colons no markup."""
     from rich.console import Console as RichConsole

@@ -12,6 +12,7 @@ from ..converter.ir.module import Function, Graph
 from ..converter.ir.node import RETURN, Node
 from ..converter.ir.types import TensorType, Type
 from ..schema.shown import shown
+from .console import counted
 from .graph_source import load, named_function
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _variables(model: SavedModel) -> Iterator[str]:
     from ..converter.element_types import type_name
 
     variables = model.variables
-    yield f"{len(variables)} variables"
+    yield counted(len(variables), "variable")
     lines = []
     for name, info in variables.items():
         pieces = f", {info.pieces} slices" if info.pieces > 1 else ""
@@ -80,9 +81,10 @@ def _body(body: Graph | Function) -> Iterator[str]:
     nodes = list(body.body.walk())
     if isinstance(body, Graph):
         version = body.version
-        yield f"graph: {len(nodes)} nodes, producer {version.producer}, min consumer {version.min_consumer}"
+        made = f"producer {version.producer}, min consumer {version.min_consumer}"
+        yield f"graph: {counted(len(nodes), 'node')}, {made}"
     else:
-        yield f"function {body.name!r}: {len(nodes)} nodes{', generic' if body.generic else ''}"
+        yield f"function {body.name!r}: {counted(len(nodes), 'node')}{', generic' if body.generic else ''}"
     yield from _shortened([f"  input  {name}: {told}" for name, told in inputs_of(body, nodes)])
     yield from _shortened([f"  output {name}: {told}" for name, told in outputs_of(body, nodes)])
     counts = op_counts(nodes)
@@ -123,10 +125,11 @@ def outputs_of(body: Graph | Function, nodes: Iterable[Node]) -> Iterator[tuple[
 def _functions(module: Module) -> Iterator[str]:
     functions = [op for op in module.ops if isinstance(op, Function)]
     if functions:
-        yield f"{len(functions)} functions"
+        yield counted(len(functions), "function")
     yield from _shortened(
         [
-            f"  {f.name}: {len(f.arguments)} arguments, {len(f.result_types)} results, {len(f.body)} nodes"
+            f"  {f.name}: {counted(len(f.arguments), 'argument')}, {counted(len(f.result_types), 'result')}, "
+            f"{counted(len(f.body), 'node')}"
             for f in functions
         ]
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..schema.shown import shown
-from .console import echo, make_table
+from .console import counted, echo, make_table
 from .delegate_options import delegate_option
 from .json_output import json_option, print_json
 from .model_file import operator_name, shape_of, type_name
@@ -195,7 +195,8 @@ def _show_signatures(console: Console, model: Model) -> None:
 def _show_interface(console: Console, index: int, subgraph: Any) -> None:
     named = f" {subgraph.name!r}" if subgraph.name else ""
     console.print(
-        f"\nsubgraph {index}{named}: {len(subgraph.operators)} operators, {len(subgraph.tensors)} tensors",
+        f"\nsubgraph {index}{named}: {counted(len(subgraph.operators), 'operator')}, "
+        f"{counted(len(subgraph.tensors), 'tensor')}",
         markup=False,
     )
     for kind, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import make_console, make_table
+from .console import counted, make_console, make_table
 from .delegate_options import parse_options
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def show_delegate(model: str, name: str, options: Sequence[str], as_json: bool) 
     for subgraph, report in zip(interpreter.core.subgraphs, reports, strict=True):
         console.print(
             f"subgraph {subgraph.index}: {delegate.name} takes {report.delegated_nodes} of "
-            f"{report.total_nodes} nodes in {len(report.partitions)} partitions; "
+            f"{counted(report.total_nodes, 'node')} in {counted(len(report.partitions), 'partition')}; "
             f"{report.copied_bytes:,} bytes are copied in each run"
         )
         if report.partitions:

@@ -13,7 +13,7 @@ import click
 
 from ..schema.shown import shown
 from .calibration_data import Sample, read_labels, read_samples
-from .console import echo, make_console, make_table
+from .console import counted, echo, make_console, make_table
 from .output_file import check_output
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def command(
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
     if report is not None:
         replace(made.report, tried=trials(tried)).save(report)
-        echo(f"{report}: {len(made.report.layers)} operators")
+        echo(f"{report}: {counted(len(made.report.layers), 'operator')}")
     if validate is not None and not _validated(made, data.of(model, validate), labels, require):
         raise click.exceptions.Exit(_BELOW)
 

@@ -37,8 +37,7 @@ def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, fl
         wrong = found != wanted
     else:
         wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
-        near = np.isclose(found.astype(wide), wanted.astype(wide), **tolerance, equal_nan=True)
-        wrong = ~near
+        wrong = ~_near(found.astype(wide), wanted.astype(wide), tolerance)
     if not np.any(wrong):
         return ""
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -47,12 +46,19 @@ def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, fl
     return text if wanted.dtype.kind in "biuO" else f"{text}, apart by {_apart(found, wanted):.2g}"
 
 
+def _near(a: np.ndarray, b: np.ndarray, tolerance: Mapping[str, float]) -> np.ndarray:
+    """Which are near: finite numbers by their size, the parts of complex infinities each by itself."""
+    near = np.isclose(a, b, **tolerance, equal_nan=True)
+    parts = (np.isclose(x, y, **tolerance, equal_nan=True) for x, y in ((a.real, b.real), (a.imag, b.imag)))
+    return np.where(np.isfinite(a) & np.isfinite(b), near, np.logical_and(*parts))
+
+
 def _apart(found: np.ndarray, wanted: np.ndarray) -> float:
     """The largest difference by the largest number; infinite where one is a number and the other none."""
     wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
     a, b = found.astype(wide), wanted.astype(wide)
     finite = np.isfinite(a) & np.isfinite(b)
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+    if not _near(a, b, {})[~finite].all():
         return float("inf")
     largest = np.abs(b[finite]).max(initial=0)
     return float(np.abs(a - b)[finite].max(initial=0) / (largest or 1))

@@ -67,8 +67,8 @@ def test_summary(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "graph: 4 nodes, producer 24, min consumer 12",
         "  input  x: f32 ?x4",
         "  output call:0: f32 (PartitionedCall)",
-        "1 functions",
-        "  half: 1 arguments, 1 results, 2 nodes",
+        "1 function",
+        "  half: 1 argument, 1 result, 2 nodes",
     ):
         assert line in text.split("\n")
     assert "  Neg      1" in shown(capsys, graph, "--function", "half")

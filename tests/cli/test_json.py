@@ -116,6 +116,24 @@ def test_benchmark_against_litert(model: Path, capsys: pytest.CaptureFixture[str
     assert content["litert"]["agrees"] and content["litert"]["ratio"]["median"] > 0
 
 
+def test_compare(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ..test_model_comparison import affine
+
+    found = printed(capsys, "compare", model, "--other-resolver", "ref")
+    assert found["second"] is None and found["compared"] == found["equal"] == 2 and not found["tensors"]
+    assert found["first_difference"] is None and all(pair["sqnr_db"] == "inf" for pair in found["outputs"])
+    first, second = tmp_path / "first.tflite", tmp_path / "second.tflite"
+    first.write_bytes(affine())
+    second.write_bytes(affine((2.0, 3.03, 5.0), names="axc"))
+    found = printed(capsys, "compare", first, second, "--limit", 45, status=1)
+    assert (found["compared"], found["equal"], found["limit_db"]) == (3, 1, 45)
+    assert [pair["name"] for pair in found["tensors"]] == ["b", "c"] and len(found["outputs"]) == 1
+    assert found["first_difference"] == found["first_below_limit"] == found["tensors"][0]["node"] == 1
+    assert 39 < found["tensors"][0]["sqnr_db"] < 41 and found["tensors"][0]["other_name"] == "x"
+    found = printed(capsys, "compare", first, second, "--limit", 20, "--all")
+    assert len(found["tensors"]) == 3 and found["first_below_limit"] is None
+
+
 def test_run(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = printed(capsys, "run", model, "--top", 2)
     assert len(content["outputs"][0]["top"][0]) == 2

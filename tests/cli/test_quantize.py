@@ -180,7 +180,7 @@ def test_a_report_and_validation(model: Path, capsys: pytest.CaptureFixture[str]
     arguments = [str(model), "-o", str(output), "--calibrate", str(data), "--validate", str(data)]
     assert run_command(command, [*arguments, "--report", str(page), "--labels", str(labels)]) == 0
     text = capsys.readouterr().out
-    assert "accuracy:" in text and "top-1" in text and f"{page}: 1 operators" in text
+    assert "accuracy:" in text and "top-1" in text and f"{page}: 1 operator" in text
     assert "FULLY_CONNECTED" in page.read_text()
     assert run_command(command, [*arguments, "--require", "sqnr>=20"]) == 0
     assert run_command(command, [*arguments, "--require", "sqnr>=90"]) == 3

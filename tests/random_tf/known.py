@@ -161,6 +161,12 @@ KNOWN = (
         "what a transform makes of an infinity hangs on the order of its terms",
     ),
     Known(
+        ("RFFT2D",),
+        r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ[^#]*(inf|nan)",
+        "LiteRT's transform makes something else of an infinity",
+        without=_finite,
+    ),
+    Known(
         ("ResizeBicubicGrad",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ[^#]*(##.*)?\|.*T=type: DT_DOUBLE",
         "TensorFlow multiplies in float32, whatever the image's type",
