@@ -54,6 +54,16 @@ def _distinct(x: np.ndarray) -> np.ndarray:
     return (x + np.arange(x.size).reshape(x.shape) * 1e-5).astype(x.dtype)
 
 
+def _without_repeats(trial: Trial) -> Trial:
+    """The trial with indices of which no two are alike: runs that have such ones are left out."""
+    runs = [run for run in trial.runs if len(np.unique(_rows(run[1]), axis=0)) == len(_rows(run[1]))]
+    return replace(trial, runs=tuple(runs))
+
+
+def _rows(indices: np.ndarray) -> np.ndarray:
+    return indices.reshape(-1, indices.shape[-1])
+
+
 def _of_different_boxes(trial: Trial) -> Trial:
     """The trial with scores of which no two are alike, of boxes each of which has an area."""
     distinct = _without_ties(trial)
@@ -165,6 +175,13 @@ KNOWN = (
         r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ[^#]*(inf|nan)",
         "LiteRT's transform makes something else of an infinity",
         without=_finite,
+    ),
+    Known(
+        ("TensorScatterUpdate",),
+        r"^differs: (numlite|LiteRT), run \d: n:0: \d+ of \d+ differ",
+        "of updates of one index TensorFlow does not say which counts; SCATTER_ND, of indices that are not "
+        "constant, adds them up, in TensorFlow's conversions, too",
+        without=_without_repeats,
     ),
     Known(
         ("ResizeBicubicGrad",),
