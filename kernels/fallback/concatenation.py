@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema import graph_def
 from .attributes import PartialShape
 from .axis import axis_of, scalar, vector
 from .dtypes import ANY, INDICES
@@ -110,5 +111,5 @@ REGISTRATIONS = (
     kernel("ParallelConcat", parallel_concat, T=ANY),
     kernel("Unpack", unpack, T=ANY),
     kernel("Split", split, T=ANY),
-    kernel("SplitV", split_v, T=ANY, Tlen=INDICES),
+    kernel("SplitV", split_v, T=ANY, Tlen=INDICES | {graph_def.DT_INT8}),
 )

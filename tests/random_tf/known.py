@@ -103,7 +103,7 @@ KNOWN = (
     Known(
         (
             *("AvgPoolGrad", "AvgPool3DGrad", "FractionalAvgPoolGrad", "BatchNormWithGlobalNormalization"),
-            "BatchNormWithGlobalNormalizationGrad",
+            *("BatchNormWithGlobalNormalizationGrad", "RaggedTensorToTensor"),
         ),
         r"^differs: run_graph: [^#]*must (be|have|ascend)",
         "TensorFlow does not look whether these sizes go together, and reads what lies there",
@@ -175,6 +175,11 @@ KNOWN = (
         r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ[^#]*(inf|nan)",
         "LiteRT's transform makes something else of an infinity",
         without=_finite,
+    ),
+    Known(
+        ("TopK", "TopKV2"),
+        r"^differs: (numlite|LiteRT), run \d: [^#]*(##.*)?\|.*sorted=b: false",
+        "in an order that TensorFlow does not say; TOPK_V2 has the largest first",
     ),
     Known(
         ("TensorScatterUpdate",),

@@ -89,3 +89,12 @@ def test_the_gradient_is_of_the_slices_shape() -> None:
 def test_slices_outside_are_refused(begin: list[int], size: list[int]) -> None:
     with pytest.raises(InvalidArgumentError):
         run("Slice", [np.zeros(3, np.float32), np.int32(begin), np.int32(size)], T="f32", Index="i32")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_sizes_of_pieces_have_three_types(dtype: type) -> None:
+    """The sum of them is no int8."""
+    x, sizes = np.arange(300, dtype=np.float32), np.array([100, 127, -1], dtype)
+    pieces = run("SplitV", [x, sizes, np.int32(0)], T="f32", Tlen=f"i{8 * sizes.itemsize}", num_split="i64$3")
+    assert [len(piece) for piece in pieces] == [100, 127, 73]
+    assert np.array_equal(np.concatenate(pieces), x)
