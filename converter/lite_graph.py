@@ -122,9 +122,12 @@ class LiteOperator(AnyNode[LiteTensor | None, LiteTensor]):
         return tensor
 
     def constant(self, place: int) -> np.ndarray | None:
-        """An operand's data, None where it is not constant or not there."""
+        """The numbers of an operand, None where it is not constant or not there.
+
+        None of one that is quantized, too: its data are not the numbers that it stands for.
+        """
         tensor = self.operands[place] if place < len(self.operands) else None
-        return None if tensor is None else tensor.data
+        return None if tensor is None or tensor.quantization is not None else tensor.data
 
     def producer(self, place: int) -> LiteOperator | None:
         """The operator that gives an operand, None for constants, inputs, and operands that are not there."""

@@ -16,6 +16,7 @@ from ..lite_graph import LiteOperator, LiteTensor, has_effects
 from ..operator_types import is_converted_for
 from ..partial_shape import PartialShape, broadcast
 from ..same_content import SameContent
+from .equal_operators import constant_key
 from .pattern import ARITHMETIC, activation_of
 from .rewriter import OperatorRewriter
 
@@ -98,7 +99,7 @@ def _is_empty(y: LiteTensor) -> bool:
 
 @rule()
 def share_constants(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
-    """Keeps one constant of those with equal type, shape and bytes.
+    """Keeps one constant of those with equal type, shape, scales and bytes.
 
     Given:  p = MUL(x, a); q = MUL(z, b)      a and b equal constants
     Result: p = MUL(x, a); q = MUL(z, a)
@@ -123,7 +124,7 @@ class _FirstOfEqual:
         if tensor.data is None or tensor.data.dtype.kind == "O":
             return tensor
         if tensor not in self._found:
-            number = self._numbers.number(tensor.data, (tensor.type, tensor.data.shape))
+            number = self._numbers.number(tensor.data, constant_key(tensor))
             if number == len(self._first):
                 self._first.append(tensor)
             self._found[tensor] = self._first[number]

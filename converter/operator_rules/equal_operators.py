@@ -49,7 +49,13 @@ def _is_pure_if_custom(operator: LiteOperator) -> bool:
 def _operand_key(tensor: LiteTensor) -> Hashable:
     if tensor.data is None or tensor.data.nbytes > _SMALL_BYTES or tensor.data.dtype.kind == "O":
         return tensor
-    return tensor.type, tensor.data.shape, tensor.data.tobytes()
+    return constant_key(tensor), tensor.data.tobytes()
+
+
+def constant_key(tensor: LiteTensor) -> Hashable:
+    """What two constants with equal bytes must have in common to be the same numbers."""
+    assert tensor.data is not None
+    return tensor.type, tensor.data.shape, table_key(tensor.quantization)
 
 
 def table_key(table: TableT | None) -> Hashable:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite.converter.graph.rule import Rule
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.lite_graph import LiteGraph, LiteOperator, LiteTensor
+from numlite.converter.operator_rules.constants import share_constants
+from numlite.converter.operator_rules.equal_operators import share_equal
+from numlite.converter.operator_rules.integer_grid import Grid, int8_tensor
+from numlite.converter.operator_rules.rewriter import OperatorRewriter
+from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator as Op
 
 from .rewritten import check, uniform
 
@@ -54,3 +62,21 @@ def test_rows_that_are_chosen_stay() -> None:
     condition = g.node("Greater", "c", g.placeholder("x", (20,)), g.constant("zero", np.float32(0)))
     g.node("Select", "y", condition, g.placeholder("z", (20, 30)), g.constant("b", MANY))
     check(g, ["GREATER", "SELECT"], x=uniform(20), z=uniform(20, 30))
+
+
+@pytest.mark.parametrize("rule", [share_constants, share_equal])
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (1.0, 0.5)])
+def test_integers_are_shared_where_their_scales_are_equal(
+    rule: Rule[OperatorRewriter], scales: tuple[float, float]
+) -> None:
+    graph, grids = LiteGraph("main"), [Grid(np.array([s], np.float32), np.zeros(1, np.int64)) for s in scales]
+    held = [int8_tensor(f"q{i}", (2,), grid, np.array([1, 2], np.int8)) for i, grid in enumerate(grids)]
+    reals = [LiteTensor(f"r{i}", TensorType.FLOAT32, (2,)) for i in range(2)]
+    for q, real in zip(held, reals, strict=True):
+        graph.append(LiteOperator(Op.DEQUANTIZE, [q], [real], tflite.DequantizeOptionsT(), ()))
+    y = LiteTensor("y", TensorType.FLOAT32, (2,))
+    graph.append(LiteOperator(Op.ADD, reals, [y], tflite.AddOptionsT(), ()))
+    graph.outputs = [y]
+    OperatorRewriter(graph, [[rule]]).run()
+    taken = {operator.operands[0] for operator in graph if operator.code == Op.DEQUANTIZE}
+    assert len(taken) == len(set(scales))
