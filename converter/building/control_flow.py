@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
@@ -52,6 +53,10 @@ def while_node(
     return body.call("StatelessWhile", state, types, attributes)
 
 
+# A list for so many turns is made before the loop; one for more, of a loop that may end before, grows.
+_MOST_RESERVED = 1 << 16
+
+
 # A turn: the body that takes its ops, its number, what is carried, and the outer tensors by their names.
 Turn = Callable[[Body, Tensor, Sequence[Tensor], dict[str, Tensor]], list[Tensor]]
 
@@ -66,13 +71,15 @@ def while_loop(
     count: Tensor | None,
     keeps: Tensor,
 ) -> list[Tensor]:
-    """While a condition holds and at most so many turns.
+    """While a condition holds and at most so many turns (int32).
 
     A turn gives the next condition, what is carried on, and what is listed. The results are what is carried
-    in the end, then all that was listed, each along a new first axis.
+    in the end, then all that was listed, each along a new first axis: as many as there were turns.
     """
-    element_shapes = _listed_types(builder, body, outer, carried, scans, turn)
-    lists = [_list(body, type, count) for type in element_shapes]
+    types, is_endless = _listed_types(builder, body, outer, carried, scans, turn)
+    ends_early = count is None or not is_endless or not _is_true(keeps)
+    element_shapes = [_List(type, count, ends_early) for type in types]
+    lists = [each.begun(body) for each in element_shapes]
     zero = body.scalar(0, DT_INT32)
     state = [zero, keeps, *carried, *lists, *outer.values()]
     test = _region(builder, body, "cond", state)
@@ -95,8 +102,8 @@ def while_loop(
     again, *results = turn(region.body, region.given[0], own, held)
     listed = region.given[2 + len(carried) : 2 + len(carried) + scans]
     put = [
-        _put(region.body, held_list, region.given[0], item)
-        for held_list, item in zip(listed, results[len(carried) :], strict=True)
+        each.put(region.body, held_list, region.given[0], item)
+        for each, held_list, item in zip(element_shapes, listed, results[len(carried) :], strict=True)
     ]
     again = region.body.op("Reshape", again, region.body.integers([]))
     nexts = [region.body.cast(new, old.type) for new, old in zip(results[: len(carried)], own, strict=True)]
@@ -108,8 +115,8 @@ def while_loop(
     types += [TensorType(element_type(x.type), plain_shape(x.shape)) for x in state[len(types) :]]
     ended = while_node(body, state, types, test, region)
     stacked = [
-        _stacked(body, ended[2 + len(carried) + place], type, count)
-        for place, type in enumerate(element_shapes)
+        each.stacked(body, ended[2 + len(carried) + place], ended[0])
+        for place, each in enumerate(element_shapes)
     ]
     return [*ended[2 : 2 + len(carried)], *stacked]
 
@@ -134,10 +141,10 @@ def _listed_types(
     carried: Sequence[Tensor],
     scans: int,
     turn: Turn,
-) -> list[TensorType]:
-    """What one turn lists, as a turn on trial tells."""
+) -> tuple[list[TensorType], bool]:
+    """What one turn lists, and whether it always asks for the next one, as a turn on trial tells."""
     if not scans:
-        return []
+        return [], False
     trial = _region(builder, body, "trial", [body.scalar(0, DT_INT32), *carried, *outer.values()])
     held = dict(zip(outer, trial.given[1 + len(carried) :], strict=True))
     before = len(builder.refusals)
@@ -146,30 +153,66 @@ def _listed_types(
     finally:
         del builder.refusals[before:]
         builder.module.ops.remove(trial.function)
-    return [TensorType(element_type(x.type), plain_shape(x.shape)) for x in results[1 + len(carried) :]]
+    types = [TensorType(element_type(x.type), plain_shape(x.shape)) for x in results[1 + len(carried) :]]
+    return types, _is_true(results[0])
 
 
-def _list(body: Body, type: TensorType, count: Tensor | None) -> Tensor:
-    shape = type.shape
-    if shape is None:
-        raise UnsupportedError("what each turn lists must have a known rank")
-    size = body.scalar(0, DT_INT32) if count is None else count
-    return body.op(
-        "TensorListReserve",
-        body.integers(shape),
-        size,
-        element_dtype=type.element,
-        shape_type=element_type(DT_INT32),
-    )
+def _is_true(condition: Tensor) -> bool:
+    return condition.data is not None and bool(condition.data.all())
 
 
-def _put(body: Body, held: Tensor, place: Tensor, item: Tensor) -> Tensor:
-    return body.op("TensorListSetItem", held, place, item, element_dtype=element_type(item.type))
+@dataclass(frozen=True)
+class _List:
+    """What turns list: tensors of a type, at most count of them, fewer where the loop may end before."""
 
+    type: TensorType
+    count: Tensor | None
+    ends_early: bool
 
-def _stacked(body: Body, held: Tensor, type: TensorType, count: Tensor | None) -> Tensor:
-    assert type.shape is not None
-    known = int(count.data) if count is not None and count.data is not None else -1
-    return body.op(
-        "TensorListStack", held, body.integers(type.shape), element_dtype=type.element, num_elements=known
-    )
+    @property
+    def most(self) -> int:
+        """The count, -1 where it is not known."""
+        return -1 if self.count is None or self.count.data is None else int(self.count.data)
+
+    @property
+    def grows(self) -> bool:
+        """Whether it begins with nothing, rather than with room for all."""
+        return self.ends_early and (self.count is None or self.most > _MOST_RESERVED)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape = self.type.shape
+        if shape is None:
+            raise UnsupportedError("what each turn lists must have a known rank")
+        if self.grows and -1 in shape:
+            raise UnsupportedError(
+                "what each turn lists must have a known shape where the loop has no limit but its condition"
+            )
+        return shape
+
+    def begun(self, body: Body) -> Tensor:
+        held = {"element_dtype": self.type.element, "shape_type": element_type(DT_INT32)}
+        if self.grows:
+            return body.op("EmptyTensorList", body.integers(self.shape), body.scalar(-1, DT_INT32), **held)
+        assert self.count is not None
+        return body.op("TensorListReserve", body.integers(self.shape), self.count, **held)
+
+    def put(self, body: Body, held: Tensor, place: Tensor, item: Tensor) -> Tensor:
+        element = element_type(item.type)
+        if self.grows:
+            return body.op("TensorListPushBack", held, item, element_dtype=element)
+        return body.op("TensorListSetItem", held, place, item, element_dtype=element)
+
+    def stacked(self, body: Body, held: Tensor, turns: Tensor) -> Tensor:
+        known = -1 if self.grows else self.most
+        whole = body.op(
+            "TensorListStack",
+            held,
+            body.integers(self.shape),
+            element_dtype=self.type.element,
+            num_elements=known,
+        )
+        if self.grows or not self.ends_early:
+            return whole
+        bounds = [body.integers([0]), body.vector([turns]), body.integers([1])]
+        return body.op("StridedSlice", whole, *bounds, begin_mask=1)

@@ -18,6 +18,8 @@ from .call import Call, Held, Rule
 from .element_types import inner_type
 from .graph_import import declared_shape
 
+_NO_LIMIT = 2**31 - 1
+
 
 def outer_names(graph: GraphProto) -> Iterator[str]:
     """What the graph uses and does not give itself, in order of use."""
@@ -103,9 +105,9 @@ def loop(c: Call) -> list[Tensor]:
     graph = c.graph("body")
     carried = [c.input(place) for place in range(2, len(c.operands))]
     limit, first = c.optional(0), c.optional(1)
-    count = None if limit is None else c.body.cast(c.make("Reshape", limit, c.body.integers([])), DT_INT32)
-    keeps = c.body.scalar(True, DT_BOOL) if first is None else c.make("Reshape", first, c.body.integers([]))
     scans = len(graph.output) - 1 - len(carried)
+    count = None if limit is None else _count(c.make("Reshape", limit, c.body.integers([])), scans > 0)
+    keeps = c.body.scalar(True, DT_BOOL) if first is None else c.make("Reshape", first, c.body.integers([]))
     if scans < 0 or len(graph.input) != 2 + len(carried):
         raise ModelError("the body must take and give what is carried")
 
@@ -116,6 +118,17 @@ def loop(c: Call) -> list[Tensor]:
         return _imported(c, body, graph, [at, body.scalar(True, DT_BOOL), *state], outer)
 
     return while_loop(c.importer.shared, c.body, captures(c, graph), carried, scans, turn, count, keeps)
+
+
+def _count(limit: Tensor, is_length: bool) -> Tensor:
+    """The limit as int32, not negative where it is a list's length too.
+
+    The largest int64 stands for none. Sizes of tensors need no care.
+    """
+    if limit.numbers is None:
+        limit = limit.minimum(_NO_LIMIT)
+        limit = limit.maximum(0) if is_length else limit
+    return limit.body.cast(limit, DT_INT32)
 
 
 def scan(c: Call) -> list[Tensor]:

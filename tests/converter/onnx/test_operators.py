@@ -13,7 +13,7 @@ from numlite.converter import Converter
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.onnx import ModelProto, NodeProto
 
-from ...onnx_builder import graph, model, node, value
+from ...onnx_builder import model, node, value
 from ..graphs import checked, run_litert
 
 RANDOM = np.random.default_rng(17)
@@ -354,70 +354,6 @@ def test_shapes_that_exporters_compute_follow_open_sizes() -> None:
     sizes(
         [node("Reshape", ["x", "wanted"], "y")], ["n", 3, 4], (2, 3, 4), (7, 3, 4), wanted=np.array([0, -1])
     )
-
-
-@pytest.mark.parametrize("truth", [True, False])
-def test_if_runs_a_branch_that_uses_values_around_it(truth: bool) -> None:
-    branches = [
-        graph([node("Mul", ["m", "k"], out)], [], [value(out, [2])], {"k": np.float32(factor)})
-        for out, factor in (("a", 3), ("b", 5))
-    ]
-    nodes = [
-        node("Neg", ["x"], "m"),
-        node("If", ["c"], "y", then_branch=branches[0], else_branch=branches[1]),
-    ]
-    made = model(nodes, [value("x", [2]), value("c", [], np.bool_)], [value("y", [2])])
-    runner = Interpreter(model_content=Converter.from_onnx(made).convert()).get_signature_runner()
-    found = runner(x=np.array([1, 2], np.float32), c=np.array(truth))["y"]
-    np.testing.assert_array_equal(found, [-3, -6] if truth else [-5, -10])
-
-
-@pytest.mark.parametrize("turns", [3, 1])
-def test_loop_carries_and_lists(turns: int) -> None:
-    """Each turn adds x and lists the sum; it ends after the count or when the sum is 4 or more."""
-    body = graph(
-        [
-            node("Add", ["sum", "x"], "next"),
-            node("Less", ["next", "four"], "less"),
-            node("Identity", ["next"], "listed"),
-        ],
-        [value("i", [], np.int64), value("go", [], np.bool_), value("sum", [])],
-        [value("less", [], np.bool_), value("next", []), value("listed", [])],
-        {"four": np.float32(4)},
-    )
-    nodes = [node("Loop", ["count", "", "zero"], ["last", "all"], body=body)]
-    made = model(
-        nodes,
-        [value("x", []), value("count", [], np.int64)],
-        [value("last", []), value("all", [None])],
-        {"zero": np.float32(0)},
-    )
-    runner = Interpreter(model_content=Converter.from_onnx(made).convert()).get_signature_runner()
-    found = runner(x=np.float32(1), count=np.array(turns))
-    assert found["last"] == turns
-    np.testing.assert_array_equal(found["all"], np.arange(1, turns + 1))
-
-
-def test_scan_goes_over_rows_backwards() -> None:
-    body = graph(
-        [node("Add", ["sum", "row"], "next"), node("Identity", ["next"], "listed")],
-        [value("sum", [2]), value("row", [2])],
-        [value("next", [2]), value("listed", [2])],
-    )
-    nodes = [
-        node("Scan", ["zero", "x"], ["last", "all"], body=body, num_scan_inputs=1, scan_input_directions=[1])
-    ]
-    made = model(
-        nodes,
-        [value("x", [3, 2])],
-        [value("last", [2]), value("all", [3, 2])],
-        {"zero": np.zeros(2, np.float32)},
-    )
-    runner = Interpreter(model_content=Converter.from_onnx(made).convert()).get_signature_runner()
-    x = random(3, 2)
-    found = runner(x=x)
-    np.testing.assert_allclose(found["all"], np.cumsum(x[::-1], 0), rtol=1e-6)
-    np.testing.assert_allclose(found["last"], x.sum(0), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
