@@ -185,13 +185,6 @@ def squared_difference(lowering: Lowering, node: Node) -> LiteTensor:
     return binary(lowering, node, BuiltinOperator.MUL, difference, difference)
 
 
-def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
-    """DIV of integers, which truncates."""
-    a, b = lowering.input(node, 0), lowering.input(node, 1)
-    check_type(a, TensorType.INT32)
-    return binary(lowering, node, BuiltinOperator.DIV, a, b)
-
-
 def add_n(lowering: Lowering, node: Node) -> LiteTensor:
     """ADD_N; of one tensor, itself."""
     inputs = lowering.inputs(node)
@@ -227,7 +220,6 @@ REGISTRATIONS: dict[str, Rule] = {
     "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
     "SquaredDifference": squared_difference,
     "Sub": _sum(BuiltinOperator.SUB),
-    "TruncateDiv": truncate_div,
     "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),
     "Xlog1py": _zero_where(0, BuiltinOperator.MUL, _log1p),
     "Xlogy": _zero_where(0, BuiltinOperator.MUL, _log),

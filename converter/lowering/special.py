@@ -1,4 +1,4 @@
-"""Lgamma: the logarithm of the gamma function's size."""
+"""Functions that are formulas: the logarithm of the gamma function's size, quotients towards zero."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ...schema.tflite import BuiltinOperator
 from ..building.special import LANCZOS, LANCZOS_FIRST, LANCZOS_G
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .binary import binary
 from .expression import Expression
 from .lowering import Lowering, Rule, check_type
 
@@ -41,4 +42,15 @@ def lgamma(lowering: Lowering, node: Node) -> LiteTensor:
     return is_infinite.choose(math.inf, result).tensor
 
 
-REGISTRATIONS: dict[str, Rule] = {"Lgamma": lgamma}
+def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
+    """DIV, which truncates integers; quotients of floats are rounded towards zero."""
+    a, b = lowering.inputs(node)
+    check_type(a, TensorType.INT32, TensorType.FLOAT32)
+    quotient = binary(lowering, node, BuiltinOperator.DIV, a, b)
+    if a.type == TensorType.INT32:
+        return quotient
+    x = Expression(lowering, node, quotient)
+    return (x < 0).choose(x.apply(BuiltinOperator.CEIL), x.apply(BuiltinOperator.FLOOR)).tensor
+
+
+REGISTRATIONS: dict[str, Rule] = {"Lgamma": lgamma, "TruncateDiv": truncate_div}

@@ -186,6 +186,16 @@ KNOWN = (
         without=_finite,
     ),
     Known(
+        ("SparseAdd",),
+        r"\|.*T=type: DT_(U?INT)(\d+); Treal=type: DT_(?!\1\2)",
+        "TensorFlow reads a thresh of another type than the values as one of theirs",
+    ),
+    Known(
+        ("Dilation2DBackpropFilter", "Dilation2DBackpropInput", "Dilation2D"),
+        r"^differs: run_graph: [^#]*window sizes must be positive",
+        "filters of no extent are refused",
+    ),
+    Known(
         ("CTCLoss",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ",
         "of labels that are all blank TensorFlow takes the last step for another",

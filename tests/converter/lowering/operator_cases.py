@@ -106,6 +106,13 @@ with np.errstate(all="ignore"):
         Case("Xlogy", [Z, Z], zero_where(Z, Z * np.log(Z)), "EQUAL LOG MUL SELECT_V2"),
         Case("Xlog1py", [Z, Z], zero_where(Z, Z * np.log1p(Z)), "EQUAL ADD LOG MUL SELECT_V2"),
         Case("TruncateDiv", [NUMBERS, NUMBERS * 0 + 2], np.trunc(NUMBERS / 2).astype(np.int32), "DIV"),
+        Case(
+            "TruncateDiv",
+            [X * 9, X + 3],
+            np.trunc(X * 9 / (X + 3)),
+            "DIV LESS CEIL FLOOR SELECT",
+            name="floats",
+        ),
         Case("Lgamma", [X + 0.1], np.vectorize(math.lgamma)(X + np.float32(0.1)), ""),
         Case("Cast", [X], X.astype(np.int32), "CAST", attributes={"DstT": AttrValue(type=3)}),
         Case("Select", [X > 0, X, Z], np.where(X > 0, X, Z), "SELECT"),
