@@ -191,9 +191,9 @@ KNOWN = (
         "TensorFlow reads a thresh of another type than the values as one of theirs",
     ),
     Known(
-        ("Dilation2DBackpropFilter", "Dilation2DBackpropInput", "Dilation2D"),
-        r"^differs: run_graph: [^#]*window sizes must be positive",
-        "filters of no extent are refused",
+        ("Dilation2DBackpropFilter", "Dilation2DBackpropInput", "Dilation2D", "ScaleAndTranslateGrad"),
+        r"^differs: run_graph: [^#]*(window|output) sizes must be positive",
+        "what has no extent is refused",
     ),
     Known(
         ("CTCLoss",),
