@@ -112,9 +112,9 @@ KNOWN = (
     Known(
         (
             *("AvgPoolGrad", "AvgPool3DGrad", "FractionalAvgPoolGrad", "BatchNormWithGlobalNormalization"),
-            *("BatchNormWithGlobalNormalizationGrad", "RaggedTensorToTensor"),
+            *("BatchNormWithGlobalNormalizationGrad", "RaggedBincount", "RaggedTensorToTensor"),
         ),
-        r"^differs: run_graph: [^#]*must (be|have|ascend)",
+        r"^differs: run_graph: [^#]*must (be|have|ascend|rise)",
         "TensorFlow does not look whether these sizes go together, and reads what lies there",
     ),
     Known(
