@@ -76,9 +76,12 @@ def header_rows(rounding: int) -> int:
     return FLOAT_HEADER if rounding == FLOAT_ROUNDING else FIXED_HEADER
 
 
-def for_each_form(e: Emitter, rounding: int, output: Value, emit: Callable[[DotForm], None]) -> None:
+def for_each_form(
+    e: Emitter, rounding: int, output: Value, emit: Callable[[DotForm], None], of_tiles: bool = False
+) -> None:
     """Emit code for each form that operators of this rounding may ask for; their OUTPUT blocks choose."""
-    forms = [(i, form) for i, form in enumerate(dot_forms()) if form.flips or rounding != HYBRID]
+    found = enumerate(dot_forms(of_tiles and rounding != HYBRID))
+    forms = [(i, form) for i, form in found if form.flips or rounding != HYBRID]
 
     def from_form(k: int) -> None:
         number, form = forms[k]

@@ -7,7 +7,7 @@ from numba import carray, njit, types
 
 from ..contraction.blocks import PACK_MATRICES_Q8
 from .driver.kernel_source import KernelSources
-from .language.dot_forms import column_order, in_blocks
+from .language.dot_forms import column_order, in_blocks, tiles_are_short
 from .language.memory import int8_pointer, int32_pointer
 from .language.operations import joined
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
@@ -24,8 +24,13 @@ _ORDER = column_order(PANEL_COLUMNS)
 _ORDERS = [_ORDER[h * _HALF_COLUMNS :][:_HALF_COLUMNS] for h in _HALVES]
 PLACES = np.argsort(_ORDER)
 IN_BLOCKS = in_blocks()
+# Whether the first row of a header, which holds sums of channels while they are packed, adds to them what
+# short sums of products lack; the second row holds it until the rounding's rows come.
+SHORT = tiles_are_short()
 # Steps that are written together.
 STEPS = 2 if IN_BLOCKS else 1
+# Of each half, sums and, where they are wanted, what short sums lack.
+_TOTALS = (2 if SHORT else 1) * len(_HALVES)
 _ZIPPED = [[lane + 16 * k for lane in range(start, start + 8) for k in range(2)] for start in (0, 8)]
 
 
@@ -44,7 +49,7 @@ def _store_words(e: Emitter, steps: list[list[Value]], out: Value) -> None:
 def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Value, sums: Value) -> None:
     """Four rows of a wide panel's channels at a time; the channels' sums go to `sums`.
 
-    Where steps lie in pairs, their number is even.
+    What short sums lack goes to the row after. Where steps lie in pairs, their number is even.
     """
     b = e.builder
     source, to = e.pointer(w), e.pointer(panel)
@@ -70,11 +75,24 @@ def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Valu
                 part = e.shuffle(row, row, list(range(h * 16, h * 16 + 16)))
                 total = b.add(total, b.sext(part, _HALF))
             totals.append(total)
-        return totals
+        return totals + [_less_negatives(e, total, each, h) for h, total in enumerate(acc[len(_HALVES) :])]
 
-    totals = e.loop(steps, [e.const(0, _HALF) for _ in _HALVES], body, step=STEPS)
-    for h in _HALVES:
-        e.store(e.shuffle(totals[0], totals[-1], _ORDERS[h]), e.pointer(sums), h * 64)
+    totals = e.loop(steps, [e.const(0, _HALF)] * _TOTALS, body, step=STEPS)
+    for at in range(0, _TOTALS, len(_HALVES)):
+        half = totals[at : at + len(_HALVES)]
+        for h in _HALVES:
+            e.store(e.shuffle(half[0], half[-1], _ORDERS[h]), e.pointer(sums), (at + h) * 64)
+
+
+def _less_negatives(e: Emitter, total: Value, steps: list[list[Value]], h: int) -> Value:
+    """total less the negative elements of a half of rows."""
+    b, words = e.builder, vector(i16, _HALF_COLUMNS)
+    for rows in steps:
+        parts = [e.shuffle(row, row, list(range(h * 16, h * 16 + 16))) for row in rows]
+        negative = [b.sext(e.smin(part, e.const(0, part.type)), words) for part in parts]
+        added = b.add(b.add(*negative[:2]), b.add(*negative[2:]))
+        total = b.sub(total, b.sext(added, _HALF))
+    return total
 
 
 _pack_rows = microkernel("pack_rows_q8", [types.int64] * 5, _emit_rows)
@@ -95,12 +113,22 @@ def _emit_columns(e: Emitter, w: Value, column_bytes: Value, panel: Value, fours
             halves.append(turned(e, [joined(e, loaded[k::4]) for k in range(4)], 4))
             for words in halves[h]:
                 totals[h] = b.add(totals[h], _sums_of_words(e, words))
+                if SHORT:
+                    at_missing = len(_HALVES) + h
+                    negative = _sums_of_words(e, _negative_bytes(e, words))
+                    totals[at_missing] = b.sub(totals[at_missing], negative)
         _store_words(e, [list(step) for step in zip(*halves, strict=True)], out)
         return totals
 
-    totals = e.loop(fours, [e.const(0, _HALF) for _ in _HALVES], body)
-    for h in _HALVES:
-        e.store(totals[h], e.pointer(sums), h * 64)
+    totals = e.loop(fours, [e.const(0, _HALF)] * _TOTALS, body)
+    for at, total in enumerate(totals):
+        e.store(total, e.pointer(sums), at * 64)
+
+
+def _negative_bytes(e: Emitter, words: Value) -> Value:
+    """Words with zeros for those of their signed bytes that are positive."""
+    bytes_ = vector(i8, 4 * words.type.count)
+    return e.builder.bitcast(e.smin(e.builder.bitcast(words, bytes_), e.const(0, bytes_)), words.type)
 
 
 def _sums_of_words(e: Emitter, words: Value) -> Value:
@@ -150,6 +178,15 @@ def run_sum(w, start, count):
     return np.int32(total)
 
 
+@njit(error_model="numpy")
+def missing_sizes(w, at, step, count):
+    """The sizes of the negative of `count` elements, summed."""
+    total = np.int32(0)
+    for k in range(count):
+        total -= np.int32(min(w[at + k * step], 0))
+    return np.int32(total)
+
+
 @kernels.add(PACK_MATRICES_Q8)
 def pack_matrices_q8(a, chunk, chunks):
     steps, whole, rest = (a.depth + 3) // 4, a.depth // 4, a.depth % 4
@@ -176,6 +213,8 @@ def pack_matrices_q8(a, chunk, chunks):
         w = int8_pointer(source)
         done = 0
         panel[0, :] = 0
+        if SHORT:
+            panel[1, :] = 0
         if left >= width and width == PANEL_COLUMNS:
             first = address + header * PANEL_COLUMNS * 4
             if a.by_columns:
@@ -207,6 +246,9 @@ def pack_matrices_q8(a, chunk, chunks):
                 panel[header + row, place] = value
                 sum_ += part
             panel[0, to] = np.int32(-x_offset * np.int32(sum_ - zero_points))
+            if SHORT:
+                left_at, left_count = at + done * 4 * row_step, a.depth - done * 4
+                panel[0, to] += panel[1, to] + missing_sizes(w, left_at, row_step, left_count)
         for row in range(1, header):
             for place in range(width):
                 panel[row, place] = rounding[(row - 1) * width + place]

@@ -88,7 +88,7 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
             sweep(e, tiling.heights, count, emit_tile)
 
-        for_each_form(e, rounding, output, in_form)
+        for_each_form(e, rounding, output, in_form, of_tiles=True)
 
     return microkernel(f"direct_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 10, emit)
 
@@ -146,7 +146,7 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
             sweep(e, tiling.heights, count, emit_tile)
 
-        for_each_form(e, rounding, output, in_form)
+        for_each_form(e, rounding, output, in_form, of_tiles=True)
 
     return microkernel(f"indirect_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 12, emit)
 

@@ -11,6 +11,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import LONGEST_NS, KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
+from ..compiled.language.dot_forms import tiles_are_short
 from ..operators import registration
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from .batch_matmul_geometry import (
@@ -35,7 +36,7 @@ from .blocks import (
 from .cutting import address, block_rows, packed_columns
 from .node import FilterNode, resolve
 from .packed_f32 import pack_groups, with_weights
-from .packed_q8 import hybrid_output, output_block, pack_hybrid, quantized_rows, rounding_rows
+from .packed_q8 import hybrid_output, missing_sizes, output_block, pack_hybrid, quantized_rows, rounding_rows
 from .panels_q8 import joined, panels
 from .sums import HybridSums, QuantizedSums, sums_fit
 
@@ -138,8 +139,11 @@ def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_colum
 
 def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray]) -> np.ndarray:
     """The panels of constant [matrices, columns, depth]."""
-    sums = matrices.astype(np.int32).sum(axis=2) - matrices.shape[2] * f.w_zero_point
-    headers = [np.stack([-f.dot_offset * total, *rows]) for total in sums]
+    sums = matrices.sum(axis=2, dtype=np.int64) - matrices.shape[2] * f.w_zero_point
+    terms = -f.dot_offset * sums
+    if tiles_are_short():
+        terms += np.stack([missing_sizes(matrix) for matrix in matrices])
+    headers = [np.stack([term, *rows]) for term in terms.astype(np.int32)]
     return joined([panels(m[:, None, :], head) for m, head in zip(matrices, headers, strict=True)])
 
 
@@ -147,13 +151,16 @@ def _byte_call(
     n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, packed: Tensor | np.ndarray
 ) -> KernelCall:
     """The call of the rounding's kernel; the exact one adds what the zero point of w makes of x's rows."""
+    output = output_block(f, short=tiles_are_short())
     if f.rounding == FLOAT_ROUNDING:
-        return _pairs_call("batch_matmul_q8", n, g, g.depth, output_block(f), packed, None)
+        return _pairs_call(
+            "batch_matmul_q8", n, g, g.depth, output_block(f, short=tiles_are_short()), packed, None
+        )
     sums: Tensor | np.ndarray = np.zeros(g.rows, np.int32)
     if f.w_zero_point:
         sums = n.scratch(_row_count(g) * 4)
     name, factor = "batch_matmul_exact_q8", -f.w_zero_point
-    return _pairs_call(name, n, g, g.depth, output_block(f), packed, sums, factor)
+    return _pairs_call(name, n, g, g.depth, output, packed, sums, factor)
 
 
 def _quantized(n: FilterNode, g: BatchMatmulGeometry) -> QuantizedSums | None:

@@ -9,6 +9,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor
+from ..compiled.language.dot_forms import tiles_are_short
 from ..compiled.language.target import target
 from ..requantize import quantization_of
 from . import packed_f32, packed_q8, plain
@@ -107,8 +108,9 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     by_rows = not g.is_matrix_product and _reads_rows(g)
     taps = g.filter_height if by_rows else 1 if g.is_matrix_product else g.taps
     rows = weights.reshape(g.groups, g.out_depth // g.groups, taps, -1)
-    name = f"panels of {taps} in {g.groups} groups"
-    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows))
+    short = tiles_are_short() and not (g.is_matrix_product and g.out_pixels == 1)
+    name = f"panels of {taps} in {g.groups} groups" + ", short" * short
+    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows, short))
     if packed is None:
         return None
     if g.is_matrix_product:

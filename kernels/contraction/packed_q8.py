@@ -56,9 +56,15 @@ class PackedFilter(NamedTuple):
     sum_factor: int
 
 
-def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
+def missing_sizes(values: np.ndarray) -> np.ndarray:
+    """What sums in a form that is short lack, of int8 weights [columns, ...]: int64 [columns]."""
+    return -np.minimum(values, 0).sum(axis=tuple(range(1, values.ndim)), dtype=np.int64)
+
+
+def pack_filter(f: QuantizedSums, weights: np.ndarray, short: bool = False) -> PackedFilter | None:
     """Pack weights [groups, columns, taps, depth] (raw), or None where no fast kernel fits.
 
+    short: for kernels whose sums are short of missing_sizes, which the term of a column then holds, too.
     Zero points and the bias are folded into one term per column: with u = byte ^ flip,
     sum (u - offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
     where v fits int8.
@@ -72,7 +78,8 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
     parts, factors, lowest = [], set(), 0
     for i, part in enumerate(weights):
         of = slice(i * columns, (i + 1) * columns)
-        packed = _pack_group(f, part, biases[of], Requantization(*(row[of] for row in f.requantization)))
+        channels = Requantization(*(row[of] for row in f.requantization))
+        packed = _pack_group(f, part, biases[of], channels, short)
         if packed is None:
             return None
         parts.append(packed[0])
@@ -80,11 +87,11 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
         lowest = min(lowest, packed[2])
     if len(factors) > 1:
         return None
-    return PackedFilter(joined(parts), output_block(f, lowest), factors.pop())
+    return PackedFilter(joined(parts), output_block(f, lowest, short), factors.pop())
 
 
 def _pack_group(
-    f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization
+    f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization, short: bool
 ) -> tuple[np.ndarray, int, int] | None:
     """The panels of [columns, taps, depth], the factor of sums, and the lowest weight."""
     depth = weights[0].size
@@ -96,10 +103,8 @@ def _pack_group(
         sizes = np.abs(weights.astype(np.int64) - f.w_zero_point).sum(axis=(1, 2))
         if not sums_fit(f.rounding, largest + 255 * sizes, channels):
             return None
-    header = [
-        (biases - f.dot_offset * totals).astype(np.int32),
-        *rounding_rows(f.rounding, channels, f.upward_channels),
-    ]
+    terms = biases - f.dot_offset * totals + (missing_sizes(values) if short else 0)
+    header = [terms.astype(np.int32), *rounding_rows(f.rounding, channels, f.upward_channels)]
     return panels(values, np.stack(header)), sum_factor, int(values.min(initial=0))
 
 
@@ -129,8 +134,11 @@ def rounding_rows(
     return [np.asarray(row).astype(np.int32) for row in rows]
 
 
-def output_block(f: QuantizedSums, lowest_weight: int = -128) -> np.ndarray:
-    """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8."""
+def output_block(f: QuantizedSums, lowest_weight: int = -128, short: bool = False) -> np.ndarray:
+    """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8.
+
+    short as in pack_filter.
+    """
     low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
     unflip = 0 if f.y.type == TensorType.INT8 else 128
     parts = [
@@ -145,7 +153,7 @@ def output_block(f: QuantizedSums, lowest_weight: int = -128) -> np.ndarray:
         (HIGH_FLOAT, "f", high),
         (ZEROS, "B", 0),
         (UNFLIP, "B", unflip),
-        (FORM, "B", dot_form(f.dot_flip, lowest_weight)),
+        (FORM, "B", dot_form(f.dot_flip, lowest_weight, short)),
         (SIGNED_ZERO_POINT_16, "h", f.y_zero_point - unflip),
         (SIGNED_LOW_8, "b", f.lowest - unflip),
         (SIGNED_HIGH_8, "b", f.highest - unflip),

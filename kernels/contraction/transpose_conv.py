@@ -11,6 +11,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
+from ..compiled.language.dot_forms import tiles_are_short
 from ..index_vector import integers
 from ..operators import registration
 from ..requantize import UPWARD_ROUNDING
@@ -146,7 +147,7 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 
 def _packed_phase(f: QuantizedSums, phase: Phase) -> packed_q8.PackedFilter | None:
     weights = phase_weights(f.w.array(), phase, f.w_zero_point)
-    return packed_q8.pack_filter(f, weights[np.newaxis])
+    return packed_q8.pack_filter(f, weights[np.newaxis], tiles_are_short())
 
 
 def _phase_calls(

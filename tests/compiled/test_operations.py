@@ -15,12 +15,14 @@ from numlite.kernels.compiled.driver import compile as compiler
 from numlite.kernels.compiled.language import operations as o
 from numlite.kernels.compiled.language import target as module
 from numlite.kernels.compiled.language.dot_forms import (
+    DotForm,
     column_order,
     dot_form,
     dot_forms,
     flip_of,
     flipped,
     in_blocks,
+    tiles_are_short,
 )
 from numlite.kernels.compiled.language.host import host_words, machine
 from numlite.kernels.compiled.language.simd import Emitter, f32, i8, i16, i32, i64, vector
@@ -60,13 +62,18 @@ def compiled(emit: Callable[..., None]) -> tuple[Any, Any]:
     return parsed, processor
 
 
+def all_forms() -> tuple[DotForm, ...]:
+    """The target's forms, those of tiles last where they are others."""
+    return tuple(dict.fromkeys([*dot_forms(), *dot_forms(of_tiles=True)]))
+
+
 def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out: Any) -> None:
     """Every operation that all targets have, 64 bytes of results each."""
     places = iter(range(0, 1 << 20, 64))
     bytes_, words, sums = vector(i8, 64), vector(i16, 32), vector(i32, 16)
     each = [e.load(p, type_) for p, type_ in ((x, bytes_), (w, bytes_), (small, bytes_), (acc, sums))]
     xs, ws, smalls, totals = each
-    for form in dot_forms():
+    for form in all_forms():
         weights = ws if form.least == -128 else smalls
         if form.halves:
             e.store(in_halves(e, form, totals, xs, weights), out, next(places))
@@ -143,10 +150,11 @@ def meanings(
     """The same in NumPy, by name."""
     own = x.view(np.int8 if target().traits.signed_x else np.uint8)
 
-    def fours(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return (acc + (x.astype(np.int64) * w).reshape(16, 4).sum(1)).astype(np.int32)
+    def fours(x: np.ndarray, w: np.ndarray, short: bool = False) -> np.ndarray:
+        missing = np.maximum(-w.astype(np.int64), 0) * short
+        return (acc + (x.astype(np.int64) * w - missing).reshape(16, 4).sum(1)).astype(np.int32)
 
-    for i, form in enumerate(dot_forms()):
+    for i, form in enumerate(all_forms()):
         weights = w if form.least == -128 else small
         assert form.serves(128, -127) == form.flips
         if form.halves:
@@ -157,7 +165,7 @@ def meanings(
             rows, columns = (v[:16].reshape(2, 8).astype(np.int64) for v in (own, weights))
             yield f"form {i}", (acc[:4] + (rows @ columns.T).reshape(4)).astype(np.int32)
         else:
-            yield f"form {i}", fours(own, weights)
+            yield f"form {i}", fours(own, weights, form.short)
     yield "fours", fours(own, small)
     yield "unsigned fours", fours(x, w)
     yield "bytes", fours(own, np.ones(64, np.int8))
@@ -258,8 +266,12 @@ def test_the_domain_of_x(made_for: Callable[[str], None], name: str) -> None:
     for is_int8, zero_point in ((True, -128), (True, 127), (False, 0), (False, 255)):
         byte = np.array((zero_point & 0xFF) ^ flip_of(is_int8), np.uint8)
         assert flipped(zero_point, is_int8) == int(byte.view(np.int8) if signed else byte)
-    assert dot_forms()[-1].serves(128, -128)
-    assert dot_forms()[dot_form(128, -128)].serves(128, -128)
+    for of_tiles in (False, True):
+        forms = dot_forms(of_tiles)
+        assert forms[-1].serves(128, -128)
+        assert forms[dot_form(128, -128, of_tiles)].serves(128, -128)
+    assert not any(form.short for form in dot_forms())
+    assert {form.short for form in dot_forms(of_tiles=True)} == {tiles_are_short()}
     for width in (16, 32):
         assert sorted(column_order(width)) == list(range(width))
 
@@ -268,7 +280,7 @@ def test_the_domain_of_x(made_for: Callable[[str], None], name: str) -> None:
 def test_depths_are_taken_by_whole_instructions(made_for: Callable[[str], None], name: str) -> None:
     """Each form goes by spans that end with single fours, the longest of whole instructions."""
     made_for(name)
-    for form in dot_forms():
+    for form in all_forms():
         assert form.spans[-1] == 1 and all(span % form.fours == 0 for span in form.spans[:-1])
         assert form.columns * form.rows * (2 if form.halves else 1) == form.lanes
     assert in_blocks() == (name == "aarch64-i8mm")

@@ -22,6 +22,7 @@ class DotForm(NamedTuple):
     steps: int = 1  # fours of the depth that are taken together
     flips: bool = True  # x is flipped; else it is taken as it lies
     least: int = -128  # the lowest weight that it takes
+    short: bool = False  # of the sizes of a column's negative weights, which its bias holds instead
 
     @property
     def columns(self) -> int:
@@ -44,6 +45,9 @@ _SMMLA = DotForm("smmla", 4, rows=2, fours=2, steps=2)
 # 16 bits hold the sum of two products unless all four factors are -128.
 _SMLAL = DotForm("smlal", 4, halves=True, steps=2, least=-127)
 _SIGNED_PAIRS = DotForm("psignb", 8, least=-127)
+# In tiles of several rows sizes and signs of weights are found once for all rows, and without multiplying
+# by -1, which is what makes sums short.
+_SIZES = DotForm("pabsb", 8, short=True)
 
 # By what Traits.dot says; the last of a target serves all.
 _FORMS = {
@@ -55,16 +59,27 @@ _FORMS = {
     "sdot": (_SDOT,),
     "smmla": (_SMMLA._replace(flips=False), _SMMLA),
 }
+# Where tiles whose sums begin with an integer bias have others.
+_TILE_FORMS = {"pmaddubsw": (_SIZES._replace(flips=False), _SIZES)}
 
 
-def dot_forms() -> tuple[DotForm, ...]:
-    """The target's forms, best first; the last serves all."""
-    return _FORMS[target().traits.dot]
+def dot_forms(of_tiles: bool = False) -> tuple[DotForm, ...]:
+    """The target's forms, best first; the last serves all.
+
+    of_tiles: those of kernels of several rows with an integer bias, else of all others.
+    """
+    dot = target().traits.dot
+    return _TILE_FORMS.get(dot, _FORMS[dot]) if of_tiles else _FORMS[dot]
 
 
-def dot_form(flip: int, least_weight: int) -> int:
+def dot_form(flip: int, least_weight: int, of_tiles: bool = False) -> int:
     """The number of the best form for x that is flipped so, and weights from least_weight up."""
-    return next(i for i, form in enumerate(dot_forms()) if form.serves(flip, least_weight))
+    return next(i for i, form in enumerate(dot_forms(of_tiles)) if form.serves(flip, least_weight))
+
+
+def tiles_are_short() -> bool:
+    """Whether the biases of tiles have the sizes of their columns' negative weights added."""
+    return dot_forms(of_tiles=True)[0].short
 
 
 def column_order(width: int) -> list[int]:

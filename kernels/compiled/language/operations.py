@@ -71,7 +71,8 @@ def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: S
     """acc plus, in each lane, the sums of four products of bytes, for each of the x and w.
 
     x are of the target's kind, w signed and form.least at least, <4 * columns x i8>. Where the form has
-    halves, lane i is the sum of products 2i and 2i + 1.
+    halves, lane i is the sum of products 2i and 2i + 1; where it is short, the sizes of the negative of a
+    lane's four w are missing.
     """
     if form.halves:
         return _add_halves(e, acc, x, w)
@@ -112,6 +113,15 @@ def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
 
 
+def _pabsb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """Sizes of w times x, or times its complement -x - 1 where w is negative: two lie within 16 bits."""
+    b, words, bytes_ = e.builder, vector(i16, 2 * acc.type.count), w.type
+    size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, w, e.const(0, i1))
+    signed = b.xor(x, b.ashr(w, e.const(7, bytes_)))
+    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
+    return b.add(acc, pair_products(e, pairs, _ones(e, words)))
+
+
 def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     """Even and odd bytes apart, as 16 bits."""
     b, words = e.builder, vector(i16, 2 * acc.type.count)
@@ -128,6 +138,7 @@ _ADD_FOURS = {
     "smmla": _sdot,
     "sdot": _sdot,
     "psignb": _psignb,
+    "pabsb": _pabsb,
     "pmaddwd": _pmaddwd,
 }
 
