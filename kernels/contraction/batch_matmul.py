@@ -153,9 +153,7 @@ def _byte_call(
     """The call of the rounding's kernel; the exact one adds what the zero point of w makes of x's rows."""
     output = output_block(f, short=tiles_are_short())
     if f.rounding == FLOAT_ROUNDING:
-        return _pairs_call(
-            "batch_matmul_q8", n, g, g.depth, output_block(f, short=tiles_are_short()), packed, None
-        )
+        return _pairs_call("batch_matmul_q8", n, g, g.depth, output, packed, None)
     sums: Tensor | np.ndarray = np.zeros(g.rows, np.int32)
     if f.w_zero_point:
         sums = n.scratch(_row_count(g) * 4)

@@ -1,0 +1,82 @@
+"""Products of bytes at the ends of their ranges: sums are those of the definition in every form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.interpreter import Interpreter
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from ..cases.single_op import Kind, single_op
+
+SCALE = 2.0**-5  # of both sides and, with a shift, of the result: what is rounded is exact
+
+
+def ends(shape: tuple[int, ...], seed: int, dtype: type = np.int8) -> np.ndarray:
+    """Half of the elements at the ends, the rest anywhere."""
+    random, limits = np.random.default_rng(seed), np.iinfo(dtype)
+    values = random.integers(limits.min, limits.max, shape, endpoint=True)
+    extremes = random.choice([limits.min, limits.min + 1, 0, limits.max], shape)
+    return np.where(random.random(shape) < 0.5, extremes, values).astype(dtype)
+
+
+def rounded(sums: np.ndarray, depth: int, dtype: type, zero: int) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(sums / shift(depth)) + zero, limits.min, limits.max).astype(dtype)
+
+
+def shift(depth: int) -> float:
+    return 2.0 ** np.ceil(np.log2(128 * np.sqrt(depth)))
+
+
+@pytest.mark.parametrize("lowest", [-128, -127])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize(("depth", "columns"), [(1, 5), (37, 16), (64, 49)])
+def test_rows_alone_and_together(depth: int, columns: int, dtype: type, lowest: int) -> None:
+    """Kernels of one row and of several take other forms; weights are packed for whichever is asked for."""
+    zero = -9 if dtype is np.int8 else 119
+    weights = np.maximum(ends((columns, depth), depth), lowest).astype(np.int8)
+    if dtype is np.uint8:
+        weights = (weights.astype(np.int16) + 128).astype(np.uint8)
+    w_zero = 0 if dtype is np.int8 else 128
+    kinds = [Kind((1, depth), dtype, SCALE, zero), Kind(weights.shape, dtype, SCALE, w_zero)]
+    result = Kind((1, columns), dtype, SCALE * SCALE * shift(depth), zero)
+    options = tflite.FullyConnectedOptionsT()
+    content = single_op(BuiltinOperator.FULLY_CONNECTED, kinds, result, options, constants={1: weights})
+    interpreter = Interpreter(model_content=content)
+    for rows in (1, 7, 1, 2):
+        x = ends((rows, depth), rows, dtype)
+        interpreter.resize_tensor_input(0, x.shape)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, x)
+        interpreter.invoke()
+        found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        sums = (x.astype(np.int64) - zero) @ (weights.astype(np.int64) - w_zero).T
+        np.testing.assert_array_equal(found, rounded(sums, depth, dtype, zero))
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize(("depth", "columns"), [(3, 7), (16, 16), (37, 32), (70, 49)])
+def test_pairs_of_matrices(depth: int, columns: int, is_constant: bool, by_columns: bool) -> None:
+    """Matrices that are packed in each invoke, or before; the second invoke has other weights."""
+    rows, zero = 6, 5
+    shape = (2, columns, depth) if by_columns else (2, depth, columns)
+    kinds = [Kind((2, rows, depth), np.int8, SCALE, zero), Kind(shape, np.int8, SCALE, 0)]
+    result = Kind((2, rows, columns), np.int8, SCALE * SCALE * shift(depth), zero)
+    options = tflite.BatchMatMulOptionsT(adj_y=by_columns)
+    constants = {1: ends(shape, 3)} if is_constant else {}
+    content = single_op(BuiltinOperator.BATCH_MATMUL, kinds, result, options, constants=constants)
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    for seed in (3, 4):
+        x, w = ends((2, rows, depth), seed + 10), ends(shape, 3 if is_constant else seed)
+        interpreter.set_tensor(0, x)
+        if not is_constant:
+            interpreter.set_tensor(1, w)
+        interpreter.invoke()
+        found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        matrices = w.astype(np.int64).transpose(0, 2, 1) if by_columns else w.astype(np.int64)
+        sums = (x.astype(np.int64) - zero) @ matrices
+        np.testing.assert_array_equal(found, rounded(sums, depth, np.int8, zero))
