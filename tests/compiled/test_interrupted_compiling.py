@@ -21,6 +21,7 @@ LIMIT_S = 300  # a child that has not ended by then is killed
 
 START = """
 import os, signal, sys, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 from numlite.kernels.compiled.driver import build
 ask, first = build._ask, []
 def telling(process, *asked):
