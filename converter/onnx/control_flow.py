@@ -48,6 +48,7 @@ def _imported(
 ) -> list[Tensor]:
     """The subgraph's outputs, whose nodes the body takes. outer are the captured tensors by their names."""
     importer = c.importer.inner(body)
+    importer.outputs = {info.name for info in graph.output}
     importer.values.update(outer)
     importer.initializers(graph)
     if len(graph.input) != len(inputs):
@@ -94,6 +95,7 @@ def if_(c: Call) -> list[Tensor]:
 
 def _in_place(c: Call, graph: GraphProto) -> list[Tensor]:
     importer = c.importer.inner(c.body)
+    importer.outputs = {info.name for info in graph.output}
     importer.initializers(graph)
     importer.run(graph.node)
     found = [importer.find(info.name) for info in graph.output]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import graph_def
 from ...schema.onnx import TensorProto
@@ -19,6 +18,7 @@ _NUMPY: dict[int, np.dtype] = {
     TensorProto.INT64: np.dtype(np.int64),
     TensorProto.BOOL: np.dtype(np.bool_),
     TensorProto.FLOAT16: np.dtype(np.float16),
+    TensorProto.BFLOAT16: np.dtype(np.float32),
     TensorProto.DOUBLE: np.dtype(np.float64),
     TensorProto.UINT32: np.dtype(np.uint32),
     TensorProto.UINT64: np.dtype(np.uint64),
@@ -46,12 +46,10 @@ FLOATS = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 
 
 def stored_dtype(number: int) -> np.dtype | None:
-    """NumPy's type of an element, as it is stored, None for a type without one.
+    """NumPy's type of an element, as it is held, None for a type without one.
 
-    Elements of four bits are unpacked to a byte each. UnsupportedError for bfloat16 without ml_dtypes.
+    Elements of four bits are unpacked to a byte each, and bfloat16 to the float32 that it is the half of.
     """
-    if number == TensorProto.BFLOAT16:
-        return numpy_dtype(graph_def.DT_BFLOAT16)
     return _NUMPY.get(number)
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT32
+from ...schema.onnx import NodeProto
 from ..building import elementwise as formulas
 from ..building.tensor import Tensor
+from ..near_numbers import is_about
 from .call import Call, Rule
+from .model_file import ONNX_DOMAINS
 
 
 def _direct(op: str) -> Rule:
@@ -49,28 +52,68 @@ def erf_for_gelu(c: Call, x: Tensor) -> Tensor:
 
 
 def _is_of_gelu(c: Call) -> bool:
-    """Whether it is in x * (1 + erf(x / sqrt(2))) / 2."""
-    if c.input(0).type != DT_FLOAT:
+    """Whether it is in x * (1 + erf(x / sqrt(2))) / 2, as the rule that makes it GELU looks for it.
+
+    The half may be before x is multiplied, or behind it.
+    """
+    scaled = _scaled(c, c.node.input[0])
+    total = _only_user(c, c.wanted[0], "Add")
+    if (
+        c.input(0).type != DT_FLOAT
+        or scaled is None
+        or total is None
+        or len(c.importer.users[c.node.input[0]]) > 1
+    ):
         return False
-    output = c.wanted[0]
-    for op in ("Add", "Mul"):
-        users = c.importer.users.get(output, [])
-        if len(users) != 1 or users[0].op_type != op or users[0].domain not in ("", "ai.onnx"):
-            return False
-        if op == "Add" and not _adds_one(c, list(users[0].input), output):
-            return False
-        output = users[0].output[0]
-    before = c.importer.users.get(c.node.input[0], [])
-    made = c.input(0).made
-    is_scaled = made is not None and getattr(made.owner, "op", "") in ("RealDiv", "Mul")
-    return is_scaled and len(before) == 1
+    (x, factor), gate = scaled, total.output[0]
+    one, product = _other_number(c, total, c.wanted[0]), _only_user(c, gate, "Mul")
+    if one != 1 or not is_about(factor, math.sqrt(0.5)) or product is None:
+        return False
+    other = next((name for name in product.input if name != gate), "")
+    half = (x, 1.0) if other == x else _scaled(c, other)
+    if half is None or half[0] != x:
+        return False
+    return is_about(half[1], 0.5) or (half[1] == 1 and _is_halved(c, product.output[0]))
 
 
-def _adds_one(c: Call, names: list[str], output: str) -> bool:
-    """Whether the other operand is a constant 1, which may be given only after this node."""
-    others = [name for name in names if name != output]
-    data = c.importer.constant_named(others[0]) if len(others) == 1 else None
-    return data is not None and data.size == 1 and math.isclose(float(data.reshape(-1)[0]), 1)
+def _only_user(c: Call, name: str, op: str) -> NodeProto | None:
+    """The node that alone uses the value, where it is such an operator."""
+    users = c.importer.users.get(name, [])
+    is_one = len(users) == 1 and users[0].op_type == op and users[0].domain in ONNX_DOMAINS
+    return users[0] if is_one and name not in c.importer.outputs else None
+
+
+def _scaled(c: Call, name: str) -> tuple[str, float] | None:
+    """x and the number, of what is x times or by a number; None for anything else."""
+    maker = c.importer.makers.get(name)
+    if maker is None or maker.op_type not in ("Mul", "Div") or maker.domain not in ONNX_DOMAINS:
+        return None
+    for x, number in (maker.input, maker.input[::-1]):
+        found = _number(c, number)
+        if found and maker.op_type == "Mul":
+            return x, found
+        if found and number == maker.input[1]:
+            return x, 1 / found
+    return None
+
+
+def _other_number(c: Call, node: NodeProto, name: str) -> float | None:
+    return next((_number(c, each) for each in node.input if each != name), None)
+
+
+def _is_halved(c: Call, name: str) -> bool:
+    """Whether all that is done with the value is to halve it."""
+    by_product, by_quotient = _only_user(c, name, "Mul"), _only_user(c, name, "Div")
+    if by_product is not None:
+        return _other_number(c, by_product, name) == 0.5
+    return by_quotient is not None and by_quotient.input[0] == name and _number(c, by_quotient.input[1]) == 2
+
+
+def _number(c: Call, name: str) -> float | None:
+    """A constant of one number, which may be given only after this node."""
+    data = c.importer.constant_named(name)
+    is_one = data is not None and data.size == 1 and data.ndim <= c.input(0).rank
+    return float(data.reshape(-1)[0]) if is_one and data is not None else None
 
 
 def is_inf(c: Call) -> Tensor:

@@ -186,6 +186,7 @@ class Importer:
         defaults = {each.name: each for each in function.attribute_proto}
         opsets = {domain_of(each.domain): each.version for each in function.opset_import}
         inner = Importer(self.shared, self.body, None, {**defaults, **attributes}, opsets or self.opsets)
+        inner.outputs = set(function.output)
         inner.values = dict(zip(function.input, operands, strict=False))
         for name in function.input[len(operands) :]:
             inner.values[name] = None

@@ -34,7 +34,7 @@ class TensorData:
         self._files: dict[str, np.ndarray] = {}
 
     def array(self, proto: TensorProto) -> np.ndarray:
-        """The elements (objects of bytes for strings), of the type as stored.
+        """The elements (objects of bytes for strings), of the type as it is held.
 
         ModelError when they do not fill the shape, UnsupportedError for types that no operator takes.
         """
@@ -50,14 +50,16 @@ class TensorData:
             # An undefined number of a type is the file's fault.
             fault = ModelError if type_name(proto.data_type).startswith("type ") else UnsupportedError
             raise fault(f"{what}: {type_name(proto.data_type)} is not a type that operators take")
+        if proto.data_type == TensorProto.BFLOAT16:
+            stored = np.dtype(np.uint16)
         dtype = stored.newbyteorder("<")
         if proto.data_location == TensorProto.EXTERNAL:
             raw = self._external(proto, what, _stored_bytes(proto.data_type, dtype, count))
         elif proto.raw_data:
             raw = np.frombuffer(proto.raw_data, np.uint8)
         else:
-            return _listed(proto, dtype, what).reshape(shape)
-        return _elements(raw, proto.data_type, dtype, shape, what)
+            return _held(_listed(proto, dtype, what).reshape(shape), proto.data_type)
+        return _held(_elements(raw, proto.data_type, dtype, shape, what), proto.data_type)
 
     def sparse(self, proto: SparseTensorProto) -> np.ndarray:
         """All elements of a sparse tensor, zeros where none is given."""
@@ -113,6 +115,13 @@ class TensorData:
         return content
 
 
+def _held(elements: np.ndarray, type: int) -> np.ndarray:
+    """The elements; the bits of bfloat16 as the upper half of float32."""
+    if type != TensorProto.BFLOAT16:
+        return elements
+    return np.asarray(elements.astype(np.uint32) << 16).view(np.float32)
+
+
 def _stored_bytes(type: int, dtype: np.dtype, count: int) -> int:
     return (count + 1) // 2 if type in _PACKED else count * dtype.itemsize
 
@@ -144,7 +153,7 @@ def _listed(proto: TensorProto, dtype: np.dtype, what: str) -> np.ndarray:
         raise ModelError(f"{what}: must have {expected:,} elements, got {len(values):,}")
     if type in _PACKED:
         return _unpacked(values.astype(np.uint8), type == TensorProto.INT4)[:count]
-    if type in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+    if type == TensorProto.FLOAT16:
         return values.astype(np.uint16).view(dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         return values.astype(dtype)

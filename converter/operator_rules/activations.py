@@ -18,7 +18,8 @@ from ...schema.tflite import (
 from ...schema.tflite import BuiltinOperator as Op
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
-from .pattern import activation_of, float_constant, is_about, pairs, reduces_last_axis, same_shape, scalar_of
+from ..near_numbers import is_about
+from .pattern import activation_of, float_constant, pairs, reduces_last_axis, same_shape, scalar_of
 from .product import Product, is_scaled, operands_near
 from .rewriter import OperatorRewriter
 
@@ -107,7 +108,7 @@ def _negative_half(product: LiteOperator, x: LiteTensor) -> np.ndarray | None:
     return None
 
 
-@rule(Op.MUL, keeps_bits=False)
+@rule(Op.MUL, Op.DIV, keeps_bits=False)
 def fuse_gelu(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """Makes one operator of a GELU.
 

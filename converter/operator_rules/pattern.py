@@ -46,11 +46,6 @@ def scalar_of(tensor: LiteTensor | None) -> float | None:
     return float(first) if tensor.data.size == 1 or np.all(tensor.data == first) else None
 
 
-def is_about(number: float | None, expected: float) -> bool:
-    """Whether a number is what a float32 makes of the expected one, in a few roundings."""
-    return number is not None and abs(number - expected) <= 1e-5 * abs(expected)
-
-
 def float_constant(name: str, data: np.ndarray) -> LiteTensor:
     """A new constant of float32."""
     return LiteTensor(name, TensorType.FLOAT32, data.shape, data)

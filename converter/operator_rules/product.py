@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...schema.tflite import BuiltinOperator as Op
 from ..lite_graph import LiteOperator, LiteTensor
-from .pattern import activation_of, is_about, scalar_of
+from ..near_numbers import is_about
+from .pattern import activation_of, scalar_of
 
 # A chain of more products is no pattern.
 _MOST_FACTORS = 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -235,3 +236,19 @@ def test_sparse_constants() -> None:
     sparse.indices.CopyFrom(tensor("", np.array([7], np.int64)))
     with pytest.raises(ModelError, match="indices must be"):
         Converter.from_onnx(made)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_bfloat16_needs_no_package(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bits are the upper half of float32, scalars' too."""
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    nodes = [node("Cast", ["x"], "b", to=TensorProto.BFLOAT16), node("Mul", ["b", "w"], "m")]
+    nodes += [node("Add", ["m", "o"], "s"), node("Cast", ["s"], "y", to=TensorProto.FLOAT)]
+    made = model(nodes, [value("x", [2])], [value("y", [2])])
+    for name, bits in (("w", np.array([0x4020, 0xC180], np.uint16)), ("o", np.array(0x3F80, np.uint16))):
+        held = made.graph.initializer.add(name=name, dims=bits.shape, data_type=TensorProto.BFLOAT16)
+        if listed:
+            held.int32_data.extend(bits.reshape(-1).tolist())
+        else:
+            held.raw_data = bits.tobytes()
+    np.testing.assert_array_equal(run(made, x=np.array([2, 3], np.float32))["y"], [6, -47])
