@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,9 +35,10 @@ def sources(root: Path = ROOT) -> Iterator[Path]:
         yield from (root / folder).rglob("*.py")
 
 
-def imports(path: Path) -> Iterator[Import]:
+@cache
+def imports(path: Path) -> tuple[Import, ...]:
     """Every import of a file; `from . import a` counts as `a`."""
-    yield from _imports(ast.parse(path.read_text()), False, False)
+    return tuple(_imports(ast.parse(path.read_text()), False, False))
 
 
 def _imports(node: ast.AST, typing_only: bool, inside: bool) -> Iterator[Import]:
