@@ -207,6 +207,11 @@ KNOWN = (
         "LiteRT makes other sizes where bits of the mask have no stride",
     ),
     Known(
+        ("QuantizedInstanceNorm",),
+        r"float32\(nan\), not .*\|.*variance_epsilon=f: -",
+        "the root of a variance below zero is no number, which the least and the largest pass over or not",
+    ),
+    Known(
         ("CTCLoss",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ",
         "of labels that are all blank TensorFlow takes the last step for another",
