@@ -50,6 +50,13 @@ def value(name: str, shape: Sequence[Size] | None, dtype: type = np.float32) -> 
     return info
 
 
+def sequence(name: str, dtype: type = np.float32) -> ValueInfoProto:
+    """An input or output that is a list of tensors."""
+    info = ValueInfoProto(name=name)
+    info.type.sequence_type.elem_type.tensor_type.elem_type = TYPES[np.dtype(dtype)]
+    return info
+
+
 def node(
     op: str, inputs: Sequence[str], outputs: Sequence[str] | str, domain: str = "", **attributes: object
 ) -> NodeProto:

@@ -151,8 +151,9 @@ def _listed_types(
     try:
         results = turn(trial.body, trial.given[0], trial.given[1 : 1 + len(carried)], held)
     finally:
-        del builder.refusals[before:]
         builder.module.ops.remove(trial.function)
+    # They come again with the turn itself; where the trial failed, they are its reasons.
+    del builder.refusals[before:]
     types = [TensorType(element_type(x.type), plain_shape(x.shape)) for x in results[1 + len(carried) :]]
     return types, _is_true(results[0])
 

@@ -13,13 +13,15 @@ from ..building.body import Body
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
+from .stacked import Growing, Stacked
 
 if TYPE_CHECKING:
     from .graph_import import Importer
 
 # A list of tensors (ONNX's sequences), which a graph has none of: it is known how many there are.
 Sequences = list[Tensor]
-Held = Tensor | Sequences | None
+# Those of a length that is not known are one tensor, or what a turn of a loop makes of one.
+Held = Tensor | Sequences | Stacked | Growing | None
 Result = Tensor | Sequence[Held]
 Rule = Callable[["Call"], Result]
 
@@ -56,6 +58,7 @@ class Call:
         found = self.operands[place] if place < len(self.operands) else None
         if found is None:
             raise ModelError(f"input {place} must be there, got {len(self.operands)} inputs")
+        _check_length(found)
         if not isinstance(found, Tensor):
             raise ModelError(f"input {place} must be a tensor, got a sequence")
         return found
@@ -69,8 +72,9 @@ class Call:
         return [self.input(place) for place in range(len(self.operands))]
 
     def sequence(self, place: int) -> Sequences:
-        """An operand that must be a sequence."""
+        """An operand that must be a sequence; UnsupportedError where its length is not known."""
         found = self.operands[place] if place < len(self.operands) else None
+        _check_length(found)
         if not isinstance(found, list):
             raise ModelError(f"input {place} must be a sequence")
         return found
@@ -150,3 +154,8 @@ class Call:
     def axis(self, name: str, rank: int, default: int | None = None) -> int:
         """An attribute that is an axis, counted from the front."""
         return axis_of(self.integer(name, default), rank)
+
+
+def _check_length(held: Held) -> None:
+    if isinstance(held, Stacked | Growing):
+        raise UnsupportedError("a sequence that a loop makes, whose length is known only when the model runs")

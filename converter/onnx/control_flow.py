@@ -17,6 +17,7 @@ from ..building.tensor import Tensor
 from .call import Call, Held, Rule
 from .element_types import inner_type
 from .graph_import import declared_shape
+from .stacked import Growing, Stacked, carried_on
 
 _NO_LIMIT = 2**31 - 1
 
@@ -34,12 +35,35 @@ def outer_names(graph: GraphProto) -> Iterator[str]:
 
 
 def captures(c: Call, *graphs: GraphProto) -> dict[str, Tensor]:
-    """Tensors of the graph around that the subgraphs use, but for constants."""
+    """Tensors of the graph around that the subgraphs use, but for constants; a sequence's item by item."""
     found = {}
     for name in dict.fromkeys(name for graph in graphs for name in outer_names(graph)):
         held = c.importer.find(name)
-        if isinstance(held, Tensor) and held.data is None:
-            found[name] = held
+        tensors = {name: held.tensor if isinstance(held, Stacked) else held}
+        if isinstance(held, list):
+            tensors = {_item(name, place): item for place, item in enumerate(held)}
+        found |= {
+            key: each for key, each in tensors.items() if isinstance(each, Tensor) and each.data is None
+        }
+    return found
+
+
+def _item(name: str, place: int) -> str:
+    return f"\0item{place}/{name}"
+
+
+def _sequences(c: Call, body: Body, graph: GraphProto, outer: dict[str, Tensor]) -> dict[str, Held]:
+    """The captured sequences, of tensors of the body."""
+    found: dict[str, Held] = {}
+    for name in outer_names(graph):
+        held = c.importer.find(name)
+        if isinstance(held, Stacked):
+            found[name] = Stacked(outer[name])
+        elif isinstance(held, list):
+            found[name] = [
+                outer[_item(name, place)] if item.data is None else body.constant(item.data, item.name)
+                for place, item in enumerate(held)
+            ]
     return found
 
 
@@ -47,20 +71,28 @@ def _imported(
     c: Call, body: Body, graph: GraphProto, inputs: Sequence[Held], outer: dict[str, Tensor]
 ) -> list[Tensor]:
     """The subgraph's outputs, whose nodes the body takes. outer are the captured tensors by their names."""
+    found = _values(c, body, graph, inputs, outer)
+    if not all(isinstance(each, Tensor) for each in found):
+        raise UnsupportedError("sequences and optional values as results of subgraphs")
+    return [each for each in found if isinstance(each, Tensor)]
+
+
+def _values(
+    c: Call, body: Body, graph: GraphProto, inputs: Sequence[Held], outer: dict[str, Tensor]
+) -> list[Held]:
+    """The subgraph's outputs, which may be sequences."""
     importer = c.importer.inner(body)
     importer.outputs = {info.name for info in graph.output}
     importer.values.update(outer)
+    importer.values.update(_sequences(c, body, graph, outer))
     importer.initializers(graph)
     if len(graph.input) != len(inputs):
         raise ModelError(f"the subgraph must have {len(inputs)} inputs, got {len(graph.input)}")
     for info, tensor in zip(graph.input, inputs, strict=True):
         importer.values[info.name] = tensor
     importer.run(graph.node)
-    found = [importer.find(info.name) for info in graph.output]
-    if not all(isinstance(each, Tensor) for each in found):
-        raise UnsupportedError("sequences and optional values as results of subgraphs")
-    pairs = zip(found, graph.output, strict=True)
-    return [_as_declared(each, info) for each, info in pairs if isinstance(each, Tensor)]
+    pairs = [(importer.find(info.name), info) for info in graph.output]
+    return [_as_declared(each, info) if isinstance(each, Tensor) else each for each, info in pairs]
 
 
 def _as_declared(tensor: Tensor, info: ValueInfoProto) -> Tensor:
@@ -102,24 +134,52 @@ def _in_place(c: Call, graph: GraphProto) -> list[Tensor]:
     return found  # type: ignore[return-value]
 
 
-def loop(c: Call) -> list[Tensor]:
-    """WHILE over the count, the condition and what is carried; lists for what each turn gives."""
-    graph = c.graph("body")
-    carried = [c.input(place) for place in range(2, len(c.operands))]
+def loop(c: Call) -> list[Held]:
+    """WHILE over the count, the condition and what is carried; lists for what each turn gives.
+
+    A sequence that is carried, and that each turn puts items behind, is such a list too.
+    """
+    graph, given = c.graph("body"), list(c.operands[2:])
+    sequences = [place for place, held in enumerate(given) if isinstance(held, list | Stacked)]
+    carried = [c.input(2 + place) for place in range(len(given)) if place not in sequences]
     limit, first = c.optional(0), c.optional(1)
     scans = len(graph.output) - 1 - len(carried)
     count = None if limit is None else _count(c.make("Reshape", limit, c.body.integers([])), scans > 0)
     keeps = c.body.scalar(True, DT_BOOL) if first is None else c.make("Reshape", first, c.body.integers([]))
-    if scans < 0 or len(graph.input) != 2 + len(carried):
+    if scans < len(sequences) or len(graph.input) != 2 + len(given):
         raise ModelError("the body must take and give what is carried")
 
     def turn(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
         at = body.cast(place, DT_INT64)
         if graph.input[0].type.tensor_type.elem_type:
             at = body.cast(place, inner_type(graph.input[0].type.tensor_type.elem_type))
-        return _imported(c, body, graph, [at, body.scalar(True, DT_BOOL), *state], outer)
+        rest = iter(state)
+        inputs = [Growing() if place in sequences else next(rest) for place in range(len(given))]
+        found = _values(c, body, graph, [at, body.scalar(True, DT_BOOL), *inputs], outer)
+        grown = [_grown(found[1 + place]) for place in sequences]
+        return [*(_tensor(each) for place, each in enumerate(found) if place - 1 not in sequences), *grown]
 
-    return while_loop(c.importer.shared, c.body, captures(c, graph), carried, scans, turn, count, keeps)
+    results: list[Held] = list(
+        while_loop(c.importer.shared, c.body, captures(c, graph), carried, scans, turn, count, keeps)
+    )
+    ends = results[len(results) - len(sequences) :]
+    del results[len(results) - len(sequences) :]
+    for place, items in zip(sequences, ends, strict=True):
+        results.insert(place, carried_on(given[place], _tensor(items)))
+    return results
+
+
+def _tensor(held: Held) -> Tensor:
+    if not isinstance(held, Tensor):
+        raise UnsupportedError("sequences and optional values as results of subgraphs")
+    return held
+
+
+def _grown(held: Held) -> Tensor:
+    """What a turn has put behind the sequence that it was given."""
+    if not isinstance(held, Growing):
+        raise UnsupportedError("a sequence that is carried by a loop: a turn may only put items behind it")
+    return held.packed()
 
 
 def _count(limit: Tensor, is_length: bool) -> Tensor:

@@ -119,6 +119,8 @@ def _outputs(importer: Importer, graph: GraphProto, last: Collection[str]) -> di
         try:
             value = importer.find(info.name)
         except FailedError:
+            if not importer.shared.refusals:
+                raise
             continue
         if not isinstance(value, Tensor):
             raise UnsupportedError(f"output {shown(info.name)}: only tensors are built")

@@ -9,6 +9,7 @@ from ...schema.graph_def import DT_INT32
 from ..building.movement import axis_of, equal_parts, split_of
 from ..building.tensor import Tensor
 from .call import Call, Held, Rule
+from .stacked import Growing, Stacked, stacked
 
 # A sequence that is mapped is written out item by item.
 _MOST_ITEMS = 256
@@ -31,11 +32,19 @@ def _place(c: Call, at: int, length: int) -> int:
 
 def at(c: Call) -> Tensor:
     """One item."""
+    held = c.operands[0]
+    if isinstance(held, Stacked):
+        return held.item(c.input(1))
     items = c.sequence(0)
+    if c.input(1).data is None and items:
+        return stacked(items).item(c.input(1))
     return items[axis_of(_place(c, 1, 0), len(items))]
 
 
 def insert(c: Call) -> list[Held]:
+    held = c.operands[0]
+    if isinstance(held, Growing) and c.optional(2) is None:
+        return [Growing((*held.items, c.input(1)))]
     items = list(c.sequence(0))
     place = _place(c, 2, len(items))
     if not -len(items) <= place <= len(items):
@@ -51,11 +60,17 @@ def erase(c: Call) -> list[Held]:
 
 
 def length(c: Call) -> Tensor:
+    held = c.operands[0]
+    if isinstance(held, Stacked):
+        return held.length()
     return c.body.constant(np.array(len(c.sequence(0)), np.int64))
 
 
 def concat_from(c: Call) -> Tensor:
     """All items as one tensor, along an axis or a new one."""
+    held = c.operands[0]
+    if isinstance(held, Stacked):
+        return held.joined(c.integer("axis"), c.flag("new_axis"))
     items = c.sequence(0)
     if not items:
         raise ModelError("a sequence must have items to be joined")

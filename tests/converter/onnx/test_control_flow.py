@@ -153,3 +153,17 @@ def test_a_list_without_limit_needs_a_known_shape() -> None:
         Converter.from_onnx(doubling(None, size="n")).convert()
     found = run(doubling(6, size="n"), x=np.array([1, 2, 3], np.float32))
     assert found["all"].shape == (5, 3)
+
+
+def test_what_a_turn_that_lists_cannot_do_is_told() -> None:
+    """By the name of its node, once."""
+    body = graph(
+        [node("Unknown", ["b"], "a"), node("Exp", ["a"], "listed")],
+        [value("i", [], np.int64), value("go", [], np.bool_), value("b", [])],
+        [value("go", [], np.bool_), value("a", []), value("listed", [])],
+    )
+    nodes = [node("Loop", ["n", "", "x"], ["y", "all"], body=body)]
+    inputs = [value("x", []), value("n", [], np.int64)]
+    with pytest.raises(UnsupportedError) as found:
+        Converter.from_onnx(model(nodes, inputs, [value("y", []), value("all", [None])]))
+    assert str(found.value).count("Unknown_a") == 1
