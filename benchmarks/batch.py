@@ -3,7 +3,7 @@
     python benchmarks/batch.py                        # 100 000 pictures; needs numlite[ray,spark] and Java
     python benchmarks/batch.py --rows 20000 --engines local --folder /tmp/batch
 
-A MobileNetV2 (0.35, 96 x 96) reads JPEG files out of parquet files and writes its 1000 scores. The plain
+A MobileNetV2 (0.35, 96 x 96 or --size) reads JPEG files out of parquet files and writes its 1000 scores. The plain
 processes (benchmarks/batch_plain.py) have a share of the files each. An engine runs between two runs of
 them, whose mean it is compared with, and once more, over a fifth of the pictures, with one of its workers
 killed (-9) when a third of these parts is there. The scores of both are compared with those of the plain
@@ -33,21 +33,23 @@ from killing import kill_one
 from numlite.batch.engines import TASKS_EACH
 from processor_time import Cost, Counted
 
-_SIZE, _MACHINES, _WORKERS = 96, 1000, 2
+_MACHINES, _WORKERS = 1000, 2
 _HERE = Path(__file__).parent
 
 
 class Comparison:
     """One set of pictures, through plain processes and engines; prints as it goes."""
 
-    def __init__(self, folder: Path, done: Path, rows: int, workers: int) -> None:
+    def __init__(self, folder: Path, done: Path, rows: int, size: int, workers: int) -> None:
+        folder = folder / f"{size}"
+        folder.mkdir(parents=True, exist_ok=True)
         self._model, self._pictures, self._one = folder / "model.tflite", folder / f"{rows}", folder / "1"
         self._done, self._rows, self._workers = done, rows, workers
-        self._model.write_bytes(mobilenet_v2(0.35, _SIZE))
-        write_pictures(self._pictures, rows, _SIZE, workers)
-        write_pictures(self._one, 1, _SIZE, 1)
+        self._model.write_bytes(mobilenet_v2(0.35, size))
+        write_pictures(self._pictures, rows, size, workers)
+        write_pictures(self._one, 1, size, 1)
         self._fifth = folder / f"{rows // 5}"
-        write_pictures(self._fifth, rows // 5, _SIZE, workers)
+        write_pictures(self._fifth, rows // 5, size, workers)
         self._beside: Cost | None = None  # the last run of the plain processes
         self.ms = 0.0  # of the processor, a picture in the last engine
 
@@ -153,6 +155,7 @@ def _load() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--size", type=int, default=96, help="height and width of the pictures")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--engines", nargs="*", default=["local", "ray", "spark"])
     parser.add_argument("--folder", type=Path, help="keeps the model and the pictures there for another run")
@@ -160,7 +163,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.folder and given.folder.parent) as made:
         folder = given.folder or Path(made) / "given"
         folder.mkdir(parents=True, exist_ok=True)
-        found = Comparison(folder, Path(made), given.rows, given.workers)
+        found = Comparison(folder, Path(made), given.rows, given.size, given.workers)
         print(f"{given.rows:,} pictures, {given.workers} workers, load {_load()}\n")
         print("| | seconds | CPU s | CPU ms a picture | of plain | steady | scores | killed -9 | load |")
         print("|---|---|---|---|---|---|---|---|---|", flush=True)
