@@ -3,8 +3,8 @@
     python benchmarks/batch.py                        # 100 000 pictures; needs numlite[ray,spark] and Java
     python benchmarks/batch.py --rows 20000 --engines local --folder /tmp/batch
 
-A MobileNetV2 (0.35, 96 x 96 or --size) reads JPEG files out of parquet files and writes its 1000 scores. The plain
-processes (benchmarks/batch_plain.py) have a share of the files each. An engine runs between two runs of
+A MobileNetV2 (0.35, 96 x 96 or --size) reads JPEG files out of parquet files and writes its 1000 scores. The
+plain processes (benchmarks/batch_plain.py) have a share of the files each. An engine runs between two runs of
 them, whose mean it is compared with, and once more, over a fifth of the pictures, with one of its workers
 killed (-9) when a third of these parts is there. The scores of both are compared with those of the plain
 processes, bit by bit.
