@@ -113,7 +113,7 @@ KNOWN = (
         (
             *("AvgPoolGrad", "AvgPool3DGrad", "FractionalAvgPoolGrad", "BatchNormWithGlobalNormalization"),
             *("BatchNormWithGlobalNormalizationGrad", "RaggedBincount", "RaggedTensorToTensor"),
-            "SparseCountSparseOutput",
+            *("SparseBincount", "SparseCountSparseOutput"),
         ),
         r"^differs: run_graph: [^#]*must (be|have|ascend|rise)",
         "TensorFlow does not look whether these sizes go together, and reads what lies there",
