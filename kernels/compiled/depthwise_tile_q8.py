@@ -18,6 +18,7 @@ from ..contraction.blocks import (
     BLOCK_ROW_BYTES,
     HIGH_FLOAT,
     HYBRID_BIAS_ROW,
+    HYBRID_HEADER,
     HYBRID_SCALE_ROW,
     LOW_FLOAT,
     TAPS_BYTES,
@@ -86,7 +87,8 @@ class Block:
         self.e, self.rounding, self.output, self.partial = e, rounding, output, partial
         self.quantization = quantization
         self.rows = ChannelRows(e, w, BLOCK_ROW_BYTES, _QUARTERS)
-        self.taps = e.offset(w, header_rows(HYBRID if rounding in HYBRIDS else rounding) * BLOCK_ROW_BYTES)
+        header = HYBRID_HEADER if rounding in HYBRIDS else header_rows(rounding)
+        self.taps = e.offset(w, header * BLOCK_ROW_BYTES)
 
     def bias(self) -> list[Value]:
         if self.rounding in HYBRIDS:

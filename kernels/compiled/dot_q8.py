@@ -7,7 +7,7 @@ Bytes of x are made those that the target multiplies (xor with the OUTPUT block'
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..contraction.blocks import (
     BIAS_ROW,
@@ -19,11 +19,12 @@ from ..contraction.blocks import (
     HYBRID_HEADER,
     HYBRID_SCALE_ROW,
     LOW_FLOAT,
+    MISSING_ROW,
     WEIGHT_SUM_ROW,
 )
 from ..requantize import FLOAT_ROUNDING, HYBRID
-from .language.dot_forms import DotForm, dot_forms, flipped
-from .language.operations import add_products, joined
+from .language.dot_forms import DotForm, dot_forms, flipped, tiles_are_short
+from .language.operations import add_products, joined, prepared_weights
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.simd import Emitter, Value, f32, i8, i32, vector
 from .language.target import target
@@ -72,7 +73,7 @@ def tilings() -> tuple[Tiling, Tiling]:
 
 def header_rows(rounding: int) -> int:
     if rounding == HYBRID:
-        return HYBRID_HEADER
+        return HYBRID_HEADER + tiles_are_short()
     return FLOAT_HEADER if rounding == FLOAT_ROUNDING else FIXED_HEADER
 
 
@@ -80,7 +81,7 @@ def for_each_form(
     e: Emitter, rounding: int, output: Value, emit: Callable[[DotForm], None], of_tiles: bool = False
 ) -> None:
     """Emit code for each form that operators of this rounding may ask for; their OUTPUT blocks choose."""
-    found = enumerate(dot_forms(of_tiles and rounding != HYBRID))
+    found = enumerate(dot_forms(of_tiles))
     forms = [(i, form) for i, form in found if form.flips or rounding != HYBRID]
 
     def from_form(k: int) -> None:
@@ -153,6 +154,8 @@ class Dot:
     def start(self, height: int, sums: Value | None) -> list[Value]:
         """Accumulators of a tile: bias (and each row's own term), or zeros that finish adds them to."""
         e, b = self.e, self.e.builder
+        if self.hybrid and self.form.short:
+            return self.rows.read(MISSING_ROW, i32, self.lanes) * height
         if self.hybrid or not self.has_plain_sums:
             vectors = self.tiling.step // self.form.columns * -(-height // self.form.rows)
             return [e.const(0, vector(i32, self.lanes))] * vectors
@@ -191,8 +194,7 @@ class Dot:
         for k in range(0, count, together):
             steps = range(k, k + together)
             weights = [
-                [e.load(w, vector(i8, 4 * columns), step * self.step_bytes + place) for step in steps]
-                for place in places
+                [self._weights_at(w, step * self.step_bytes + place) for step in steps] for place in places
             ]
             for m, row in enumerate(rows):
                 x = ahead[m][k : k + together] if ahead else self._fours(e.offset(row, at), count)
@@ -200,12 +202,17 @@ class Dot:
                     out[j] = add_products(e, self.form, out[j], x, weight)
         return out
 
+    def _weights_at(self, w: Value, place: int) -> Any:
+        e, bytes_ = self.e, vector(i8, 4 * self.form.columns)
+        flip = None if self.flip is None else e.builder.bitcast(self.flip, bytes_)
+        return prepared_weights(e, self.form, e.load(w, bytes_, place), flip)
+
     def _fours(self, place: Value, count: int) -> list[Value]:
-        """Each of `count` fours of bytes in all columns, as the target multiplies them."""
+        """Each of `count` fours of bytes in all columns, as add_products takes them."""
         e, b, columns = self.e, self.e.builder, self.form.columns
 
         def flipped_(words: Value) -> Value:
-            return words if self.flip is None else b.xor(words, self.flip)
+            return words if self.flip is None or self.form.short else b.xor(words, self.flip)
 
         if count == columns:
             whole = flipped_(e.load(place, vector(i32, columns)))

@@ -228,7 +228,7 @@ def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
         pack_hybrid(sums._replace(scales=part), matrix[np.newaxis, :, np.newaxis]).weights
         for part, matrix in zip(scales, matrices, strict=True)
     ]
-    output = hybrid_output(-np.inf, np.inf)
+    output = hybrid_output(-np.inf, np.inf, short=tiles_are_short())
     of_rows = found.n._replace(x=rows.x)
     name = "batch_matmul_hybrid"
     call = _pairs_call(name, of_rows, g, rows.stride, output, joined(parts), rows.quantization)

@@ -30,6 +30,9 @@ BIAS_ROW, SCALE_ROW = range(2)
 MULTIPLIER_ROW, LEFT_ROW, HALF_ROW, RIGHT_ROW, SIGN_ROW = range(1, 6)
 FLOAT_HEADER, FIXED_HEADER = 2, 6
 WEIGHT_SUM_ROW, HYBRID_SCALE_ROW, HYBRID_BIAS_ROW, HYBRID_HEADER = range(4)
+# Where dot_forms.tiles_are_short, one more follows in panels: what sums are short of (int32), which the
+# bias of those that are rounded holds.
+MISSING_ROW = HYBRID_HEADER
 # x_stride is in bytes. sums, where the kernel reads them, are int32 [rows], computed by the kernel as
 # sum_factor times each row's sum; for hybrid operators, [rows] of ROW_QUANTIZATION.
 GEMM_Q8 = argument_block(_PRODUCT + " output sums sum_factor")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor, TensorType
-from ..compiled.language.dot_forms import dot_form, flip_of
+from ..compiled.language.dot_forms import dot_form, flip_of, tiles_are_short
 from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 from .blocks import (
     FLIP,
@@ -57,7 +57,7 @@ class PackedFilter(NamedTuple):
 
 
 def missing_sizes(values: np.ndarray) -> np.ndarray:
-    """What sums in a form that is short lack, of int8 weights [columns, ...]: int64 [columns]."""
+    """What sums in a form that is short lack: int64 [columns] of int8 weights [columns, ...]."""
     return -np.minimum(values, 0).sum(axis=tuple(range(1, values.ndim)), dtype=np.int64)
 
 
@@ -166,19 +166,22 @@ def output_block(f: QuantizedSums, lowest_weight: int = -128, short: bool = Fals
 
 def pack_hybrid(f: HybridSums, weights: np.ndarray) -> PackedFilter:
     """Pack weights [groups, columns, taps, depth] of an operator that quantizes its input."""
-    return _hybrid_filter(f, *_hybrid_panels(f, weights))
+    return _hybrid_filter(f, *_hybrid_panels(f, weights), tiles_are_short())
 
 
 def _hybrid_panels(f: HybridSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
     """The panels, and the lowest weight: what activations do not change."""
     sums = weights.astype(np.int32).sum(axis=(2, 3))
     header = hybrid_header(sums.reshape(-1), f.scales, f.bias).reshape(HYBRID_HEADER, *sums.shape)
+    if tiles_are_short():
+        missing = np.stack([missing_sizes(part) for part in weights]).astype(np.int32)
+        header = np.concatenate([header, missing[np.newaxis]])
     parts = [panels(part, header[:, i]) for i, part in enumerate(weights)]
     return joined(parts), int(weights.min(initial=0))
 
 
-def _hybrid_filter(f: HybridSums, filter_panels: np.ndarray, lowest: int) -> PackedFilter:
-    return PackedFilter(filter_panels, hybrid_output(f.low, f.high, lowest), 0)
+def _hybrid_filter(f: HybridSums, filter_panels: np.ndarray, lowest: int, short: bool) -> PackedFilter:
+    return PackedFilter(filter_panels, hybrid_output(f.low, f.high, lowest, short), 0)
 
 
 def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> np.ndarray:
@@ -191,11 +194,14 @@ def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> 
     return header
 
 
-def hybrid_output(low: float, high: float, lowest_weight: int = -128) -> np.ndarray:
-    """The OUTPUT block, of which hybrid kernels, whose x is unsigned, read bounds, flip and form."""
+def hybrid_output(low: float, high: float, lowest_weight: int = -128, short: bool = False) -> np.ndarray:
+    """The OUTPUT block, of which hybrid kernels, whose x is unsigned, read bounds, flip and form.
+
+    short: for kernels whose sums are; MISSING_ROW holds what they lack.
+    """
     output = aligned(OUTPUT_BYTES)
     flip = flip_of(is_int8=False)
-    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, dot_form(128, lowest_weight)
+    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, dot_form(128, lowest_weight, short)
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         output[start : start + 64].view(np.float32)[:] = value
     return output
@@ -253,7 +259,8 @@ def hybrid_product_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
     rows = n.geometry.out_pixels
     quantized = quantized_rows(n, rows, "quantize_rows")
     weights = f.w.array().reshape(1, n.geometry.out_depth, 1, -1)
-    packed = _hybrid_filter(f, *n.packed_once("hybrid", lambda: _hybrid_panels(f, weights), shared=True))
+    found = n.packed_once("hybrid", lambda: _hybrid_panels(f, weights), shared=True)
+    packed = _hybrid_filter(f, *found, tiles_are_short() and rows != 1)
     name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
     call = _product_call(name, n, quantized.x, packed, quantized.quantization, quantized.stride)
     return [quantized.call, call]

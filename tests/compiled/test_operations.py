@@ -82,6 +82,8 @@ def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out:
                 e.shuffle(v, v, list(range(64 // width))) for v, width in ((totals, 16), (xs, 4), (ws, 4))
             ]
             e.store(o.add_block(e, *block), out, next(places))
+        elif form.short:
+            e.store(in_short(e, form, totals, xs, weights), out, next(places))
         else:
             e.store(o.add_fours(e, form, totals, xs, weights), out, next(places))
     e.store(o.add_fours(e, dot_forms()[0], totals, xs, smalls), out, next(places))
@@ -134,6 +136,16 @@ def in_halves(e: Emitter, form: Any, totals: Any, xs: Any, ws: Any) -> Any:
     steps = [[e.shuffle(v, v, list(range(at, at + 8))) for at in (0, 8)] for v in (xs, ws)]
     first = e.shuffle(totals, totals, list(range(4)))
     return o.add_products(e, form, first, steps[0][: form.steps], steps[1][: form.steps])
+
+
+def in_short(e: Emitter, form: Any, totals: Any, xs: Any, ws: Any) -> Any:
+    """What a form gives whose weights are prepared, of x stored with other top bits where it flips."""
+    if totals.type.count > form.lanes:
+        parts = zip(*(o.halves_of(e, v) for v in (totals, xs, ws)), strict=True)
+        return o.joined(e, [in_short(e, form, *part) for part in parts])
+    flip = e.const(128, xs.type) if form.flips else None
+    stored = xs if flip is None else e.builder.xor(xs, o.opaque(e, flip))
+    return o.add_products(e, form, totals, [stored], [o.prepared_weights(e, form, ws, flip)])
 
 
 def by_parts(e: Emitter, operation: Any, *values: Any) -> Any:

@@ -80,3 +80,29 @@ def test_pairs_of_matrices(depth: int, columns: int, is_constant: bool, by_colum
         matrices = w.astype(np.int64).transpose(0, 2, 1) if by_columns else w.astype(np.int64)
         sums = (x.astype(np.int64) - zero) @ matrices
         np.testing.assert_array_equal(found, rounded(sums, depth, np.int8, zero))
+
+
+@pytest.mark.parametrize("lowest", [-128, -127])
+@pytest.mark.parametrize(("depth", "columns"), [(1, 5), (37, 16), (64, 49)])
+def test_rows_of_floats_alone_and_together(depth: int, columns: int, lowest: int) -> None:
+    """Each row is quantized for itself; those with an element 0 and 255 quanta above are of whole quanta."""
+    weights = np.maximum(ends((columns, depth), depth), lowest).astype(np.int8)
+    kinds = [Kind((1, depth), np.float32), Kind(weights.shape, np.int8, SCALE)]
+    options = tflite.FullyConnectedOptionsT(asymmetric_quantize_inputs=True)
+    content = single_op(
+        BuiltinOperator.FULLY_CONNECTED, kinds, Kind((1, columns)), options, constants={1: weights}
+    )
+    interpreter = Interpreter(model_content=content)
+    for rows in (7, 1, 7, 2):
+        x = ends((rows, depth), rows).astype(np.float32)
+        x[:, 0], x[:, -1] = -128, 127
+        if depth == 1:
+            x[:, 0] = 127
+        interpreter.resize_tensor_input(0, x.shape)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, x)
+        interpreter.invoke()
+        found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        wanted = x.astype(np.float64) @ (weights.astype(np.float64) * SCALE).T
+        # The row's scale is rounded once, its products twice.
+        np.testing.assert_allclose(found, wanted, rtol=4e-7, atol=2e-3 * SCALE)

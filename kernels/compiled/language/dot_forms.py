@@ -22,7 +22,7 @@ class DotForm(NamedTuple):
     steps: int = 1  # fours of the depth that are taken together
     flips: bool = True  # x is flipped; else it is taken as it lies
     least: int = -128  # the lowest weight that it takes
-    short: bool = False  # of the sizes of a column's negative weights, which its bias holds instead
+    short: bool = False  # of the sizes of a column's negative weights, which its header holds
 
     @property
     def columns(self) -> int:
@@ -59,14 +59,14 @@ _FORMS = {
     "sdot": (_SDOT,),
     "smmla": (_SMMLA._replace(flips=False), _SMMLA),
 }
-# Where tiles whose sums begin with an integer bias have others.
+# Where tiles have others.
 _TILE_FORMS = {"pmaddubsw": (_SIZES._replace(flips=False), _SIZES)}
 
 
 def dot_forms(of_tiles: bool = False) -> tuple[DotForm, ...]:
     """The target's forms, best first; the last serves all.
 
-    of_tiles: those of kernels of several rows with an integer bias, else of all others.
+    of_tiles: those of matrix kernels of several rows, else of all others.
     """
     dot = target().traits.dot
     return _TILE_FORMS.get(dot, _FORMS[dot]) if of_tiles else _FORMS[dot]
@@ -78,7 +78,7 @@ def dot_form(flip: int, least_weight: int, of_tiles: bool = False) -> int:
 
 
 def tiles_are_short() -> bool:
-    """Whether the biases of tiles have the sizes of their columns' negative weights added."""
+    """Whether headers of panels hold the sizes of the columns' negative weights, for sums of tiles."""
     return dot_forms(of_tiles=True)[0].short
 
 

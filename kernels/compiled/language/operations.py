@@ -67,10 +67,10 @@ def _ones(e: Emitter, type_: Any) -> Value:
 # --- sums of products of bytes
 
 
-def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: Sequence[Value]) -> Value:
+def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: Sequence[Any]) -> Value:
     """acc plus, in each lane, the sums of four products of bytes, for each of the x and w.
 
-    x are of the target's kind, w signed and form.least at least, <4 * columns x i8>. Where the form has
+    x are of the target's kind, w are prepared_weights, <4 * columns x i8>. Where the form has
     halves, lane i is the sum of products 2i and 2i + 1; where it is short, the sizes of the negative of a
     lane's four w are missing.
     """
@@ -81,13 +81,28 @@ def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: S
     return acc
 
 
+def prepared_weights(e: Emitter, form: DotForm, w: Value, flip: Value | None = None) -> Any:
+    """What add_products takes for signed w, form.least at least, with all x that they are multiplied with.
+
+    In a form that is short x may be given as stored: flip makes them the target's.
+    """
+    if not form.short:
+        return w
+    size = e.call(f"llvm.abs.{suffix(w.type)}", w.type, w, e.const(0, i1))
+    signs = e.builder.ashr(w, e.const(7, w.type))
+    return size, signs if flip is None else e.builder.xor(signs, flip)
+
+
 def add_block(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     """acc [2, 2] plus x [2, 8] times w [2, 8] transposed, all of them signed, <16 x i8> (ARM with i8mm)."""
     return e.call("llvm.aarch64.neon.smmla.v4i32.v16i8", acc.type, acc, x, w)
 
 
 def add_fours(e: Emitter, form: DotForm, acc: Value, x: Value, w: Value) -> Value:
-    """acc plus the sums of each four of products of x and w, in a form's way; a lane has its own four."""
+    """acc plus the sums of each four of products of x and w, in a form's way; a lane has its own four.
+
+    Of forms that are not short.
+    """
     if acc.type.count > form.lanes:
         parts = zip(*(halves_of(e, v) for v in (acc, x, w)), strict=True)
         return joined(e, [add_fours(e, form, *part) for part in parts])
@@ -113,13 +128,11 @@ def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
 
 
-def _pabsb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+def _pabsb(e: Emitter, acc: Value, x: Value, w: tuple[Value, Value]) -> Value:
     """Sizes of w times x, or times its complement -x - 1 where w is negative: two lie within 16 bits."""
-    b, words, bytes_ = e.builder, vector(i16, 2 * acc.type.count), w.type
-    size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, w, e.const(0, i1))
-    signed = b.xor(x, b.ashr(w, e.const(7, bytes_)))
-    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
-    return b.add(acc, pair_products(e, pairs, _ones(e, words)))
+    (size, signs), words = w, vector(i16, 2 * acc.type.count)
+    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, e.builder.xor(x, signs))
+    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
 
 
 def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
