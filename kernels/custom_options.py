@@ -25,7 +25,7 @@ _LONGEST_VECTOR = 16
 
 
 class FlexOptions:
-    """A flexbuffer map of scalars, texts and short vectors, read key by key.
+    """A flexbuffer map of scalars, texts and short vectors of either, read key by key.
 
     A key that is missing or null gives the default. Raises PrepareError, naming the operator,
     when the bytes are no such map.
@@ -45,7 +45,7 @@ class FlexOptions:
         return PrepareError(f"{self._name}: custom options must be a flexbuffer map, got {error!r}")
 
     def _read(self, key: str, longest: int = _LONGEST_VECTOR) -> Any:
-        """A number, bool or text, a list of up to so many integers, or None."""
+        """A number, bool or text, a list of up to so many integers (or all texts), or None."""
         try:
             reference = self._map[key]
             if reference.IsNull:
@@ -56,12 +56,13 @@ class FlexOptions:
                 vector = reference.AsTypedVector if reference.IsTypedVector else reference.AsVector
                 if len(vector) > longest:
                     raise ValueError(f"a vector of {len(vector)} elements")
-                return [item.AsInt for item in vector]
+                are_texts = len(vector) > 0 and all(item.IsString for item in vector)
+                return [item.AsString if are_texts else item.AsInt for item in vector]
         except KeyError:
             return None
         except _DAMAGED as error:
             raise self._damaged(error) from error
-        raise PrepareError(f"{self._name}: option {key} must be a scalar, a text or a vector of integers")
+        raise PrepareError(f"{self._name}: option {key} must be a scalar, a text or a vector of these")
 
     def number(self, key: str, default: float = 0.0) -> float:
         value = self._read(key)
@@ -86,8 +87,14 @@ class FlexOptions:
 
     def integers(self, key: str, longest: int = _LONGEST_VECTOR) -> list[int]:
         value = self._read(key, longest)
-        if not isinstance(value, list):
+        if not isinstance(value, list) or not all(isinstance(each, int) for each in value):
             raise PrepareError(f"{self._name}: option {key} must be a vector of integers, got {value!r}")
+        return value
+
+    def texts(self, key: str) -> list[str]:
+        value = self._read(key)
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise PrepareError(f"{self._name}: option {key} must be a vector of texts, got {value!r}")
         return value
 
 

@@ -63,7 +63,10 @@ def _table(context: Context, node: Node, operator: str) -> Table:
 def _filled(context: Context, node: Node, operator: str) -> tuple[Table, dict[_Element, _Element]]:
     table = _table(context, node, operator)
     if table.values is None:
-        raise InvokeError(f"{operator}: the table must have been filled by HASHTABLE_IMPORT, and was not")
+        named = context.input(node, 0)
+        raise InvokeError(
+            f"{operator}: the table {named!r} must have been filled by HASHTABLE_IMPORT, and was not"
+        )
     return table, table.values
 
 

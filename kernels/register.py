@@ -53,6 +53,7 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
             "TensorListElementShape",
         ),
         "contraction.transpose_conv_bias": ("Convolution2DTransposeBias",),
+        "ragged": ("RaggedTensorToTensor",),
         "tftext": ("tftext:WhitespaceTokenizer", "tftext:Ngrams", "tftext:custom:SgnnProjection"),
     },
 )

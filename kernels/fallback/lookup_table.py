@@ -31,6 +31,8 @@ class LookupTable:
         self.key_shape: tuple[int, ...] = ()
         self.is_mutable = is_mutable
         self.is_initialized = is_mutable
+        # What a model calls it, "" where it has no name.
+        self.name = ""
         # Keys that no entry may have.
         self.reserved: tuple[Key, ...] = ()
         self.lock = threading.RLock()
@@ -93,7 +95,8 @@ class LookupTable:
 
     def check_initialized(self, op: str) -> None:
         if not self.is_initialized:
-            raise FailedPreconditionError(f"{op}: the table must be initialized before it is read")
+            named = f"the table {self.name!r}" if self.name else "the table"
+            raise FailedPreconditionError(f"{op}: {named} must be initialized before it is read")
 
     def check_mutable(self, op: str) -> None:
         if not self.is_mutable:
@@ -140,7 +143,9 @@ class TableOp(OpKernel):
 
     def _made(self, context: KernelContext) -> LookupTable:
         assert self._value_shape is not None
-        return LookupTable(self._key_type, self._value_type, self._value_shape, self.is_mutable)
+        table = LookupTable(self._key_type, self._value_type, self._value_shape, self.is_mutable)
+        table.name = "" if self._anonymous else self._name
+        return table
 
 
 class HashTableOp(TableOp):

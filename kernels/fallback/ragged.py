@@ -149,6 +149,10 @@ def ragged_tensor_to_tensor(
     outer = _outer_sizes(partitions, wanted, rows)
     if any(size >= 0 and size != n for size, n in zip(wanted[len(outer) :], inner, strict=True)):
         raise InvalidArgumentError(f"shape must end in {list(inner)}, got {wanted}")
+    if not _stretches(default_value.shape, inner):
+        raise InvalidArgumentError(
+            f"default_value must stretch to {list(inner)}, got {list(default_value.shape)}"
+        )
     if not prod(checked_shape([*outer, *inner], values.dtype)):
         return np.empty((*outer, *inner), values.dtype)  # of partitions that no one looks at
     made = np.empty((prod(outer), *inner), values.dtype)
@@ -159,6 +163,11 @@ def ragged_tensor_to_tensor(
         raise InvalidArgumentError(f"partitions must be of {len(values)} values, got {len(places)}")
     made[places[kept]] = values[kept]
     return made.reshape(*outer, *inner)
+
+
+def _stretches(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    behind = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, behind, strict=True))
 
 
 def _first_size(partitions: list[tuple[str, np.ndarray]], values: int) -> int:

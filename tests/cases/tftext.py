@@ -1,4 +1,4 @@
-"""Cases of tftext's custom operators: words, joined neighbours and projections of strings."""
+"""Cases of custom operators of texts: words, joined neighbours, projections, and rows made dense."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _PIECES = np.array([b"^h", b"he", b"el", b"ll", b"lo", b"o$", b"^h", b"hi", b"i$
 _ROWS = np.array([0, 6, 9], np.int64)
 _PAIRS = {"width": 2, "axis": -1, "reduction_type": "STRING_JOIN", "string_separator": "+"}
 _HASHES = {"hash_seed": [5, 7], "buckets": 0x7FFFFFFF}
+_SPLITS = {"row_partition_types": ["ROW_SPLITS"]}
 # The numbers of tflite-support's test of the operator.
 _PROJECTED = np.array([[0.448691, -0.238499], [-0.037561, 0.080748]], np.float32)
 
@@ -78,5 +79,35 @@ CASES = [
         [((), np.float32)],
         _HASHES,
         [_PROJECTED],
+    ),
+    _case(
+        "strings",
+        "RaggedTensorToTensor",
+        [np.array([-1, -1]), _PIECES, np.array(b"-", object), _ROWS],
+        [((), _S)],
+        _SPLITS,
+        [np.array([_PIECES[:6].tolist(), [*_PIECES[6:].tolist(), b"-", b"-", b"-"]], object)],
+    ),
+    _case(
+        "cut",
+        "RaggedTensorToTensor",
+        [np.array([3, 2], np.int32), np.array([1, 2, 3, 4], np.float32), np.float32(9), np.array([0, 3, 4])],
+        [((), np.float32)],
+        _SPLITS,
+        [np.array([[1, 2], [4, 9], [9, 9]], np.float32)],
+    ),
+    _case(
+        "row numbers",
+        "RaggedTensorToTensor",
+        [
+            np.array([-1, -1, 2]),
+            np.array([[1, 2], [3, 4], [5, 6]]),
+            np.array(0),
+            np.array(3),
+            np.array([0, 2, 2]),
+        ],
+        [((), np.int64)],
+        {"row_partition_types": ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]},
+        [np.array([[[1, 2], [0, 0]], [[0, 0], [0, 0]], [[3, 4], [5, 6]]])],
     ),
 ]

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 from numlite.converter import Converter, OpsSet, TargetSpec, convert_graph, load_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
-from numlite.kernels.fallback.status import InvalidArgumentError
-from numlite.lite.errors import ModelError, UnsupportedError
-from numlite.schema.graph_def import DT_STRING, GraphDef
+from numlite.interpreter import Interpreter
+from numlite.kernels.fallback.status import FailedPreconditionError, InvalidArgumentError
+from numlite.lite.errors import InvokeError, ModelError, UnsupportedError
+from numlite.schema.graph_def import DT_INT64, DT_STRING, AttrValue, GraphDef
 
 from ..small_models import chain
 from .interpreter_rows import ONNX
@@ -54,9 +55,38 @@ def fetched(*fetches: str, feed: str = "image") -> None:
     run_graph(graph(), {feed: np.zeros((1, 3), np.float32)}, fetches)
 
 
+def looked_up() -> GraphDef:
+    """found = the place of a word in a table that nothing fills."""
+    made, types = GraphBuilder(), (AttrValue(type=DT_STRING), AttrValue(type=DT_INT64))
+    made.placeholder("word", [2], DT_STRING)
+    made.constant("none", np.array(-1, np.int64))
+    made.node("HashTableV2", "vocabulary", key_dtype=types[0], value_dtype=types[1])
+    made.node("LookupTableFindV2", "found", "vocabulary", "word", "none", Tin=types[0], Tout=types[1])
+    return made.graph_def
+
+
+WORDS = np.array([b"a", b"b"], object)
+
+
+def converted_and_run() -> None:
+    interpreter = Interpreter(model_content=convert_graph(looked_up(), ["word"], ["found"]))
+    interpreter.get_signature_runner()(word=WORDS)
+
+
 QUANTIZES = ": this way to quantize is not built: leave it out; what is built is optimizations, ..."
 
 ROWS = {
+    "a table that nothing fills": Row(
+        lambda _: run_graph(looked_up(), {"word": WORDS}, ["found"]),
+        FailedPreconditionError,
+        "node 'found' (...): LookupTableFind: the table 'vocabulary' must be initialized before it is read",
+    ),
+    "a converted table that nothing fills": Row(
+        lambda _: converted_and_run(),
+        InvokeError,
+        "... output 'found': HASHTABLE_FIND: the table 'vocabulary' ... must have been filled by "
+        "HASHTABLE_IMPORT, and was not",
+    ),
     **{
         f"Converter.{name}": Row(
             lambda _, name=name: set_on(converter(), name), UnsupportedError, f"Converter.{name}{QUANTIZES}"

@@ -99,6 +99,27 @@ def test_a_tokenizer_is_its_operator() -> None:
     assert words.tolist() == [b"a", b"b", b"c", b"d", b"e"] and splits.tolist() == [0, 2, 2, 5]
 
 
+@pytest.mark.parametrize(
+    "settings", [CUSTOM, Settings(custom_ops=True, select=True)], ids=["custom", "select"]
+)
+def test_words_that_are_made_dense(settings: Settings) -> None:
+    def body(g: GraphBuilder) -> list[str]:
+        g.node("WhitespaceTokenizeWithOffsets", "w", "x0")
+        return ["w:output_values:0", "w:output_row_splits:0"]
+
+    g = graph(named("tftext:WhitespaceTokenizer"), [(STRING, [-1])], [STRING, LONG], body)
+    g.constant("shape", np.array([-1, -1]))
+    g.constant("none", np.array(b"", object))
+    kinds = {"T": AttrValue(type=STRING), "Tindex": AttrValue(type=LONG), "Tshape": AttrValue(type=LONG)}
+    splits = AttrValue(list=AttrValue.ListValue(s=[b"ROW_SPLITS"]))
+    kinds |= {"num_row_partition_tensors": AttrValue(i=1), "row_partition_types": splits}
+    g.node("RaggedTensorToTensor", "dense", "shape", "y0", "none", "y1", **kinds)
+    model, codes = made(g, settings)
+    assert codes == ["tftext:WhitespaceTokenizer", f"{'Flex' * settings.select}RaggedTensorToTensor"]
+    found = run_numlite(model, TEXTS)[0].tolist()
+    assert found == [[b"a", b"b", b""], [b"", b"", b""], [b"c", b"d", b"e"]]
+
+
 def pairs_body(separator: bytes) -> Body:
     """Each string of x [.., n] joined with the next."""
 

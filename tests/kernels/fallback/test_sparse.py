@@ -130,6 +130,18 @@ def test_ragged_values_that_are_cut_off_need_not_be_there() -> None:
         as_dense([-1, 3], [1, 2, 3, 4], [0, 2, 2, 5])
 
 
+@pytest.mark.parametrize("default", [np.int32([]), np.int32([1, 2]), np.int32([[1]])], ids=str)
+def test_what_fills_short_rows_must_stretch_to_a_value(default: np.ndarray) -> None:
+    kinds = {"T": "i32", "Tindex": "i64", "Tshape": "i64", "row_partition_types": "list(string)$ROW_SPLITS"}
+    with pytest.raises(InvalidArgumentError, match=r"default_value must stretch to \[\]"):
+        run(
+            "RaggedTensorToTensor",
+            [np.array([-1, -1]), np.int32([1, 2, 3]), default, np.array([0, 1, 3])],
+            **kinds,
+            num_row_partition_tensors="i64$1",
+        )
+
+
 def test_no_one_looks_at_the_splits_of_nothing() -> None:
     assert as_dense([-1, -1], [1, 2, 3], [5, 5]) == [[]]
     assert as_dense([-1, -1], [1, 2, 3], [2, 1, 1]) == [[], []]
