@@ -212,6 +212,12 @@ KNOWN = (
         "the root of a variance below zero is no number, which the least and the largest pass over or not",
     ),
     Known(
+        ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
+        r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ",
+        "a place that is no number is an undefined index in C++",
+        without=_finite,
+    ),
+    Known(
         ("CTCLoss",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ",
         "of labels that are all blank TensorFlow takes the last step for another",
