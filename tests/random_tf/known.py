@@ -144,7 +144,10 @@ KNOWN = (
         "LiteRT dies of empty tensors",
     ),
     Known(
-        ("Conv2D", "Conv3D"),
+        (
+            *("Conv2D", "Conv3D", "DepthwiseConv2dNativeBackpropFilter"),
+            "DepthwiseConv2dNativeBackpropInput",
+        ),
         r"n:0: \d+ of \d+ differ[^#]*(##.*)?\|.*T=type: DT_BFLOAT16",
         "TensorFlow rounds sums of bfloat16 on the way",
         most=0.1,
