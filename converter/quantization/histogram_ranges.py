@@ -57,15 +57,11 @@ def least_error_range(histogram: Histogram, beyond: float = 1.0, function: Funct
 def kept_ends(
     histograms: Mapping[Site, Histogram], beyond: float, functions: Mapping[Site, Function]
 ) -> dict[Site, Range]:
-    """What least_error_range leaves of both ends, of the tensors where that is less than nearly all.
-
-    What lies beyond the range of a tensor that has a function counts once: it is known what becomes of it.
-    """
+    """What least_error_range leaves of both ends, of the tensors where that is less than nearly all."""
     found = {}
     for site, histogram in histograms.items():
         if len(histogram.counts):
-            function = functions.get(site)
-            low, high = least_error_range(histogram, beyond if function is None else 1.0, function)
+            low, high = least_error_range(histogram, beyond, functions.get(site))
             kept = low / histogram.low if low else 1.0, high / histogram.high if high else 1.0
             if min(kept) < _NEARLY_ALL:
                 found[site] = kept

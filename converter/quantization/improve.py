@@ -2,12 +2,13 @@
 
 Channels are equalized as far as it helps; ranges lose their outermost values where that helps; weights are
 rounded by their inputs; biases make good for what is left on average. Half of the samples judges what is
-learnt from the others. Where that is no better than nothing, nothing is done.
+learnt from the others. Where all of it gains no more than other samples might have shown by chance, nothing
+is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -26,10 +27,12 @@ from .float_graph import FloatGraph, Site
 from .hessians import HessianSums
 from .histogram import Histogram
 from .histogram_ranges import kept_ends
-from .measured_ends import Values, closeness, end_values, measured_ends, shift
+from .measured_ends import Values, closeness, end_values, is_gain, measured_ends, shift
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
+from .propagate import Range
 from .reader_functions import reader_functions
+from .wider_ends import wider_ends
 
 _MENDING = frozenset({"lengths", "equalize", "clip", "round", "bias"})
 # Of `numlite quantize --improve`: what each of them may do.
@@ -46,10 +49,12 @@ SHARES = (0.5, 1.0)
 _BEYOND = (8.0, 1.0)
 # A Hessian of more inputs takes longer than a model's other layers together.
 _MOST_INPUTS = 1536
-# What all that is done must gain, and each step that others build on, in dB; less is chance.
-_LEAST_GAIN, _LEAST_STEP = 0.6, 0.3
-# What a step may lose by chance that has reasons of its own: fewer operators, or more than the judges know.
-_MOST_LOSS = 2.0
+# What all that is done must gain, in dB and in standard errors; what a step must that others build on.
+# Of n samples one that decides alone shows a gain of n / (n - 1) standard errors.
+_LEAST_GAIN, _LEAST_ERRORS, _LEAST_STEP = 0.6, 1.2, 0.3
+# How many standard errors a step may lose that has reasons of its own: fewer operators, or more than the
+# judges know.
+_MOST_ERRORS = 2.0
 
 # The integer model, with float ends, that a mending gives.
 Maker = Callable[[Mending], Model]
@@ -104,13 +109,15 @@ def _improved(
     mended = PLAIN
     if "lengths" in what and limits.lengths:
         mended = trials.unless_worse(PLAIN, Mending(frozenset(limits.lengths)))
+    least = mended
     if "equalize" in what and ranges.kind == "minmax":
         mended = trials.equalized(mended, ranges.channels)
     if "clip" in what and ranges.kind == "minmax":
         mended = trials.clipped(mended, [site for site in ranges if site not in limits.whole])
     if what & {"round", "bias"}:
         mended = trials.rounded(mended, what)
-    return trials.shifted(mended, "bias" in what)
+    mended = trials.shifted(least, mended, "bias" in what)
+    return trials.widened(mended, ranges, limits) if "clip" in what else mended
 
 
 class _Trials:
@@ -148,7 +155,7 @@ class _Trials:
         self._watch(model, watchers, self._of(self._learnt))
         functions = reader_functions(FloatGraph(ModelEditor(self._model)))
         some = {site: histograms[site] for site in functions.keys() & histograms.keys()}
-        kept = [kept_ends(some, 1.0, functions)] if some else []
+        kept = [kept_ends(some, _BEYOND[0], functions)] if some else []
         kept += [kept_ends(histograms, beyond, functions) for beyond in _BEYOND]
         return self.measured([mending, *(replace(mending, kept=each) for each in kept)])
 
@@ -161,16 +168,30 @@ class _Trials:
 
     def unless_worse(self, mending: Mending, other: Mending) -> Mending:
         """The other mending, which there are reasons for, unless the judges find it much worse."""
-        loss = self._closeness(mending, self._mendable) - self._closeness(other, self._mendable)
-        return other if loss < _MOST_LOSS else mending
+        before, after = (self._closeness(each, self._mendable) for each in (mending, other))
+        return mending if is_gain(after, before, _LEAST_GAIN, _MOST_ERRORS) else other
 
-    def shifted(self, mending: Mending, with_shifts: bool) -> Mending:
-        """The mending, perhaps with shifts that all samples teach; PLAIN where it gains too little."""
+    def shifted(self, least: Mending, mending: Mending, with_shifts: bool) -> Mending:
+        """The mending, perhaps with shifts that all samples teach; the least where it gains too little."""
         found = self._closeness(mending, self._mendable if with_shifts else frozenset())
-        if found <= self._closeness(PLAIN) + _LEAST_GAIN:
-            return PLAIN
+        if not is_gain(self._closeness(least), found, _LEAST_GAIN, _LEAST_ERRORS):
+            return least
         self._learnt = list(range(len(self._samples)))
         return replace(mending, shifts=self._shifts(mending)) if with_shifts else mending
+
+    def widened(self, mending: Mending, ranges: Mapping[Site, Range], limits: Limits) -> Mending:
+        """With wider ranges of what last functions read, where that is nearer."""
+        kept = {site: mending.kept.get(site, (1.0, 1.0)) for site in ranges}
+        held = {site: (ranges[site][0] * low, ranges[site][1] * high) for site, (low, high) in kept.items()}
+        wider = wider_ends(self.ends, self._real, self._values(mending), held, limits.whole)
+        if not wider:
+            return mending
+        grown = {site: (kept[site][0] * low, kept[site][1] * high) for site, (low, high) in wider.items()}
+        other = replace(mending, kept={**mending.kept, **grown}, shifts={})
+        if mending.shifts:
+            other = replace(other, shifts=self._shifts(other))
+        before, after = self._closeness(mending), self._closeness(other)
+        return other if is_gain(before, after, _LEAST_GAIN, _LEAST_ERRORS) else mending
 
     def _shifts(self, mending: Mending) -> dict[Site, np.ndarray]:
         """Of last filters: what results lack."""
@@ -188,12 +209,13 @@ class _Trials:
         chosen, most = tried[0], self._closeness(tried[0], every)
         for mending in tried[1:]:
             found = self._closeness(mending, every)
-            if found > most + _LEAST_STEP:
+            if found[0] > most[0] + _LEAST_STEP:
                 chosen, most = mending, found
         return chosen
 
-    def _closeness(self, mending: Mending, shifted: Collection[int] = ()) -> float:
-        """What the judges find, in dB; of the ends at those places, what they lack is made good for."""
+    def _closeness(self, mending: Mending, shifted: Collection[int] = ()) -> np.ndarray:
+        """What the judges find, in dB, and what they do without each one of them; of the ends at those
+        places, what they lack is made good for."""
         values = self._values(mending)
         found = []
         for place, (end, real, integer) in enumerate(zip(self.ends, self._real, values, strict=True)):
@@ -201,8 +223,10 @@ class _Trials:
             pairs = [(real[i], integer[i]) for i in self._judges if i < len(real)]
             if pairs:
                 a, b = (list(side) for side in zip(*pairs, strict=True))
-                found.append(closeness(end, a, b, 0.0 if lack is None else lack))
-        return float(np.mean(found)) if found else 0.0
+                own = closeness(end, a, b, 0.0 if lack is None else lack)
+                # Those who never saw the end change nothing there.
+                found.append(np.append(own, np.full(1 + len(self._judges) - len(own), own[0])))
+        return np.mean(found, axis=0) if found else np.zeros(1 + len(self._judges))
 
     def _lack(self, real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray | None:
         places = [i for i in self._learnt if i < len(real)]

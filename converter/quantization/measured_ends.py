@@ -127,29 +127,49 @@ def shift(real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray:
 
 def closeness(
     end: End, real: list[np.ndarray], integer: list[np.ndarray], lack: np.ndarray | float = 0.0
-) -> float:
-    """The SQNR in dB of an end, averaged with that of what becomes of it; lack is made good for first.
+) -> np.ndarray:
+    """The SQNR in dB of an end, averaged with that of what becomes of it: by all samples, then by all but one
+    for each one. lack is made good for first.
 
     What becomes of it hangs on few samples. So each one gets the errors of others, too, as a third figure.
     """
     errors = [b + lack - a for a, b in zip(real, integer, strict=True)]
-    found = [_db((a, a + e) for a, e in zip(real, errors, strict=True))]
-    if end.function is not None and all(e.shape == errors[0].shape for e in errors):
-        made = [end.function(a) for a in real]
-        found.append(_db((b, end.function(a + e)) for a, b, e in zip(real, made, errors, strict=True)))
-        turns = range(min(len(real), _TURNS))
-        found.append(
-            _db(
-                (made[i], end.function(real[i] + errors[(i + turn) % len(real)]))
-                for turn in turns
-                for i in range(len(real))
-            )
-        )
-    return float(np.mean(found))
+    count = len(real)
+    own = [(i, i) for i in range(count)]
+    found = [_db(real, (a + e for a, e in zip(real, errors, strict=True)), own, count)]
+    function = end.function
+    if function is not None and all(e.shape == errors[0].shape for e in errors):
+        turned = [(i, (i + turn) % count) for turn in range(min(count, _TURNS)) for i in range(count)]
+        made = [function(a) for a in real]
+        for pairs in (own, turned):
+            others = (function(real[i] + errors[j]) for i, j in pairs)
+            found.append(_db([made[i] for i, _ in pairs], others, pairs, count))
+    return np.asarray(np.mean(found, axis=0))
 
 
-def _db(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:
-    signal = noise = 1e-30
-    for a, b in pairs:
-        signal, noise = signal + float((a * a).sum()), noise + float(((a - b) ** 2).sum())
-    return 10 * float(np.log10(signal / noise))
+def is_gain(before: np.ndarray, after: np.ndarray, least: float, errors: float) -> bool:
+    """Whether closeness has grown by more than so many dB, and than so many of its standard errors.
+
+    The standard error is that of the gain: a model in which one sample decides all has a large one.
+    Source: Tukey's jackknife; B. Efron, The Jackknife, the Bootstrap and Other Resampling Plans (1982).
+    """
+    gain, *others = after - before
+    count = len(others)
+    error = np.std(others) * (count - 1) ** 0.5 if count > 1 else 0.0
+    return bool(gain > max(least, errors * float(error)))
+
+
+def _db(
+    real: list[np.ndarray], found: Iterable[np.ndarray], pairs: list[tuple[int, int]], count: int
+) -> np.ndarray:
+    """The SQNR by all pairs of samples, and by those without each one, if there are two."""
+    signal = _sums([float((a * a).sum()) for a in real], pairs, count)
+    noise = _sums([float(((a - b) ** 2).sum()) for a, b in zip(real, found, strict=True)], pairs, count)
+    return np.asarray(10 * np.log10((signal + 1e-30) / (noise + 1e-30)))
+
+
+def _sums(values: list[float], pairs: list[tuple[int, int]], count: int) -> np.ndarray:
+    numbers = np.arange(count if count > 1 else 0)[:, None, None]
+    are_out = (numbers == np.array(pairs)).any(axis=2)
+    total = np.array(values)
+    return np.concatenate([[total.sum()], np.where(are_out, 0, total).sum(axis=1)])

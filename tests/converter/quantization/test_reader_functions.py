@@ -76,6 +76,19 @@ def test_range_ends_where_the_function_is_flat() -> None:
     assert whole[1] > 2 * high
 
 
+def test_range_ends_only_where_the_function_is_flat() -> None:
+    """HARD_SWISH is flat below -3 and grows without bounds above."""
+    histogram = Histogram()
+    histogram.see(np.random.default_rng(0).normal(0, 8, 50_000).astype(np.float32))
+    (low, high) = kept_ends({Site(0, 1): histogram}, 8.0, {Site(0, 1): hard_swish})[Site(0, 1)]
+    assert low < 0.3
+    assert high > 0.9
+
+
+def hard_swish(x: np.ndarray) -> np.ndarray:
+    return x * np.clip(x + 3, 0, 6) / 6
+
+
 def test_others_keep_their_ranges() -> None:
     histogram = Histogram()
     histogram.see(np.linspace(-9, 9, 10_000, dtype=np.float32))
