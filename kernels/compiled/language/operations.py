@@ -70,9 +70,8 @@ def _ones(e: Emitter, type_: Any) -> Value:
 def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: Sequence[Any]) -> Value:
     """acc plus, in each lane, the sums of four products of bytes, for each of the x and w.
 
-    x are of the target's kind, w are prepared_weights, <4 * columns x i8>. Where the form has
-    halves, lane i is the sum of products 2i and 2i + 1; where it is short, the sizes of the negative of a
-    lane's four w are missing.
+    x are of the target's kind, w are prepared_weights, <4 * columns x i8>. Where the form has halves, lane i
+    is the sum of products 2i and 2i + 1; where it is short, the sizes of a lane's negative w are missing.
     """
     if form.halves:
         return _add_halves(e, acc, x, w)
@@ -88,9 +87,8 @@ def prepared_weights(e: Emitter, form: DotForm, w: Value, flip: Value | None = N
     """
     if not form.short:
         return w
-    size = e.call(f"llvm.abs.{suffix(w.type)}", w.type, w, e.const(0, i1))
     signs = e.builder.ashr(w, e.const(7, w.type))
-    return size, signs if flip is None else e.builder.xor(signs, flip)
+    return _sizes(e, w), signs if flip is None else e.builder.xor(signs, flip)
 
 
 def add_block(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -99,10 +97,7 @@ def add_block(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
 
 
 def add_fours(e: Emitter, form: DotForm, acc: Value, x: Value, w: Value) -> Value:
-    """acc plus the sums of each four of products of x and w, in a form's way; a lane has its own four.
-
-    Of forms that are not short.
-    """
+    """acc plus the sums of each four of products of x and w, each lane its own; no form that is short."""
     if acc.type.count > form.lanes:
         parts = zip(*(halves_of(e, v) for v in (acc, x, w)), strict=True)
         return joined(e, [add_fours(e, form, *part) for part in parts])
@@ -119,20 +114,24 @@ def _sdot(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     return e.call("llvm.aarch64.neon.sdot.v4i32.v16i8", acc.type, acc, w, x)
 
 
+def _sizes(e: Emitter, x: Value) -> Value:
+    return e.call(f"llvm.abs.{suffix(x.type)}", x.type, x, e.const(0, i1))
+
+
+def _unsigned_by_signed(e: Emitter, acc: Value, u: Value, s: Value) -> Value:
+    words = vector(i16, 2 * acc.type.count)
+    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, u, s)
+    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
+
+
 def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     """Sizes of x times w with their signs: products of two lie within 16 bits if no w is -128."""
-    words, bytes_ = vector(i16, 2 * acc.type.count), x.type
-    size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, x, e.const(0, i1))
-    signed = e.call("llvm.x86.avx2.psign.b", bytes_, w, x)
-    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
-    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
+    return _unsigned_by_signed(e, acc, _sizes(e, x), e.call("llvm.x86.avx2.psign.b", x.type, w, x))
 
 
 def _pabsb(e: Emitter, acc: Value, x: Value, w: tuple[Value, Value]) -> Value:
     """Sizes of w times x, or times its complement -x - 1 where w is negative: two lie within 16 bits."""
-    (size, signs), words = w, vector(i16, 2 * acc.type.count)
-    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, e.builder.xor(x, signs))
-    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
+    return _unsigned_by_signed(e, acc, w[0], e.builder.xor(x, w[1]))
 
 
 def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -238,12 +237,10 @@ def add_bytes(e: Emitter, acc: Value, x: Value) -> Value:
         return _vpdpbusd(e, acc, x, ones)
     if dot in ("sdot", "smmla"):
         return _sdot(e, acc, x, ones)
-    words = vector(i16, 2 * acc.type.count)
     if _is_arm():
-        return _add_pairs_neon(e, acc, e.call("llvm.aarch64.neon.saddlp.v8i16.v16i8", words, x))
+        return _add_pairs_neon(e, acc, e.call("llvm.aarch64.neon.saddlp.v8i16.v16i8", vector(i16, 8), x))
     if target().traits.signed_x:
-        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, _ones(e, x.type), x)
-        return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
+        return _unsigned_by_signed(e, acc, _ones(e, x.type), x)
     return _pmaddwd(e, acc, x, ones)
 
 
