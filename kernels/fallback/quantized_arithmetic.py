@@ -63,6 +63,11 @@ def _in_range(x: np.ndarray, ends: tuple[float, float], new: tuple[float, float]
     return _clamped(first + x.astype(np.int64) * (second - first), wide)
 
 
+def _one_in_range(x: np.ndarray, ends: tuple[float, float], new: tuple[float, float]) -> np.ndarray:
+    """The same, each for itself."""
+    return quantized(floats(x, *ends), *new, np.dtype(np.int32))
+
+
 def quantized_add(
     x: np.ndarray,
     y: np.ndarray,
@@ -78,7 +83,13 @@ def quantized_add(
     op = "QuantizedAdd"
     a, b = checked_range(op, min_x, max_x), checked_range(op, min_y, max_y)
     reach = max(a[1], -a[0], b[1], -b[0]) * _SUM_HEADROOM
-    total = _in_range(x, a, (-reach, reach)) + _in_range(y, b, (-reach, reach))
+    # One element is quantized as it is; of many, by the steps between them.
+    ways = (
+        (_one_in_range, _in_range)
+        if x.size == 1
+        else (_in_range, _one_in_range if y.size == 1 else _in_range)
+    )
+    total = ways[0](x, a, (-reach, reach)) + ways[1](y, b, (-reach, reach))
     return total, number(-reach), number(reach)
 
 
@@ -232,7 +243,9 @@ def quantized_concat(
         reach = max(abs(least), abs(most))
         least, most = -reach, reach
     pieces = [
-        value if ends == (least, most) else quantized(floats(value, *ends), least, most, value.dtype)
+        value
+        if ends == (least, most)
+        else quantized_single(floats_single(value, *ends), least, most, value.dtype)
         for value, ends in zip(values, ranges, strict=True)
     ]
     return np.concatenate(pieces, axis=at), number(least), number(most)

@@ -121,3 +121,25 @@ def test_instances_without_elements_have_infinite_ends(shape: tuple[int, ...]) -
         )
         assert y.shape == shape
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ([203, 203, 203, 203], [211, 211, 44, 17], [201487, 201487, 72730, 51913]),
+        ([203], [211, 211, 44, 17], [201489, 201489, 72732, 51915]),
+        ([211, 211, 44, 17], [203], [199433, 199433, 113595, 99717]),
+    ],
+)
+def test_sums_of_bytes_with_one_element(x: list[int], y: list[int], expected: list[int]) -> None:
+    """What TensorFlow 2.21 computes: a single element is rounded by itself."""
+    ends = [np.float32(end) for end in (0, 2, -1, 2)]
+    types = {"T1": "quint8", "T2": "quint8", "Toutput": "qint32"}
+    assert run("QuantizedAdd", [np.uint8(x), np.uint8(y), *ends], **types)[0].tolist() == expected
+
+
+def test_joined_bytes_are_rounded_in_float32() -> None:
+    """243 of [0, 20] is 121.5 steps of [-10, 30], less than that in float64."""
+    values, lows, highs = [np.uint8([243]), np.uint8([219])], np.float32([0, -10]), np.float32([20, 30])
+    joined = run("QuantizedConcat", [np.int32(0), *values, *lows, *highs], T="quint8", N="i64$2")
+    assert joined[0].tolist() == [186, 219]
