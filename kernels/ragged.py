@@ -42,7 +42,9 @@ def invoke(context: Context, node: Node) -> None:
     from .fallback.ragged import ragged_tensor_to_tensor
 
     shape, values, default, *partitions = (_elements(context.input(node, i)) for i in range(len(node.inputs)))
-    dense = ragged_tensor_to_tensor(shape, values, default, partitions, row_partition_types=node.user_data)
+    kinds = node.user_data
+    assert isinstance(kinds, list)
+    dense = ragged_tensor_to_tensor(shape, values, default, partitions, row_partition_types=kinds)
     y = context.output(node, 0)
     context.resize_tensor(y, dense.shape)
     if y.type == TensorType.STRING:

@@ -36,7 +36,7 @@ def outer_names(graph: GraphProto) -> Iterator[str]:
 
 def captures(c: Call, *graphs: GraphProto) -> dict[str, Tensor]:
     """Tensors of the graph around that the subgraphs use, but for constants; a sequence's item by item."""
-    found = {}
+    found: dict[str, Tensor] = {}
     for name in dict.fromkeys(name for graph in graphs for name in outer_names(graph)):
         held = c.importer.find(name)
         tensors = {name: held.tensor if isinstance(held, Stacked) else held}
