@@ -47,10 +47,10 @@ def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, fl
 
 
 def _near(a: np.ndarray, b: np.ndarray, tolerance: Mapping[str, float]) -> np.ndarray:
-    """Which are near: finite numbers by their size, the parts of complex infinities each by itself."""
+    """Which are near: finite numbers by their size, complex infinities by each of their parts; NaNs are."""
     near = np.isclose(a, b, **tolerance, equal_nan=True)
     parts = (np.isclose(x, y, **tolerance, equal_nan=True) for x, y in ((a.real, b.real), (a.imag, b.imag)))
-    return np.where(np.isfinite(a) & np.isfinite(b), near, np.logical_and(*parts))
+    return np.asarray(near | (~np.isfinite(a) & ~np.isfinite(b) & np.logical_and(*parts)))
 
 
 def _apart(found: np.ndarray, wanted: np.ndarray) -> float:

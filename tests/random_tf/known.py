@@ -206,7 +206,7 @@ KNOWN = (
         "what has no extent is refused",
     ),
     Known(
-        ("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropFilterV2"),
+        ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"),
         r"^differs: run_graph: [^#]*filter must have input channels[^#]*filter \[[^]]*\b0\b",
         "what has no extent is refused",
     ),
@@ -256,7 +256,7 @@ KNOWN = (
         without=_of_classes,
     ),
     Known(
-        ("TopK", "TopKV2"),
+        ("TopKV2",),
         r"^differs: (numlite|LiteRT), run \d: [^#]*(##.*)?\|.*sorted=b: false",
         "in an order that TensorFlow does not say; TOPK_V2 has the largest first",
     ),
