@@ -24,7 +24,8 @@ def test_some_graphs_are_equal(name: str, target: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", LISTS)
-def test_all_graphs_are_equal(name: str, target: str) -> None:
-    assert not wrong_of(name, target, 1)
+def test_graphs_are_equal(name: str, target: str, step: int) -> None:
+    assert not wrong_of(name, target, step)
