@@ -25,7 +25,7 @@ def echo(text: str, err: bool = False) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """ "1 node", "2 nodes"."""
+    """As in "1 node" and "2 nodes"."""
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 

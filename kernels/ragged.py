@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.string_tensor import pack_strings, strings_of
-from ..lite.tensor import Tensor, TensorType
+from ..lite.string_tensor import pack_strings
+from ..lite.tensor import TensorType
+from .array_function import values_of
 from .custom_options import FlexOptions
 from .index_vector import check_index_type
 
@@ -41,7 +40,7 @@ def invoke(context: Context, node: Node) -> None:
     # What it shares with the op of that name is imported by models that have it.
     from .fallback.ragged import ragged_tensor_to_tensor
 
-    shape, values, default, *partitions = (_elements(context.input(node, i)) for i in range(len(node.inputs)))
+    shape, values, default, *partitions = (values_of(context.input(node, i)) for i in range(len(node.inputs)))
     kinds = node.user_data
     assert isinstance(kinds, list)
     dense = ragged_tensor_to_tensor(shape, values, default, partitions, row_partition_types=kinds)
@@ -51,15 +50,6 @@ def invoke(context: Context, node: Node) -> None:
         y.bind(pack_strings(list(dense.reshape(-1))))
     else:
         y.array()[...] = dense
-
-
-def _elements(x: Tensor) -> np.ndarray:
-    """The elements; strings as objects."""
-    if x.type != TensorType.STRING:
-        return x.array()
-    made = np.empty(x.shape, object)
-    made.reshape(-1)[:] = strings_of(x)
-    return made
 
 
 REGISTRATIONS = (Registration(_NAME, prepare, invoke),)

@@ -84,12 +84,9 @@ def quantized_add(
     a, b = checked_range(op, min_x, max_x), checked_range(op, min_y, max_y)
     reach = max(a[1], -a[0], b[1], -b[0]) * _SUM_HEADROOM
     # One element is quantized as it is; of many, by the steps between them.
-    ways = (
-        (_one_in_range, _in_range)
-        if x.size == 1
-        else (_in_range, _one_in_range if y.size == 1 else _in_range)
-    )
-    total = ways[0](x, a, (-reach, reach)) + ways[1](y, b, (-reach, reach))
+    x_in_range = _one_in_range if x.size == 1 else _in_range
+    y_in_range = _one_in_range if y.size == 1 and x.size != 1 else _in_range
+    total = x_in_range(x, a, (-reach, reach)) + y_in_range(y, b, (-reach, reach))
     return total, number(-reach), number(reach)
 
 
