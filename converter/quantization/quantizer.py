@@ -37,6 +37,7 @@ from .integer_recipe import (
     refusal_of,
 )
 from .model_editor import ModelEditor
+from .model_notes import note_float16
 from .normalizations import simplify_normalizations
 from .observers import MinMax, depends_on_order
 from .quantized_model import QuantizedModel
@@ -220,6 +221,7 @@ class Quantizer:
                 "calibrate(data) returns"
             )
         outcomes += rewrite_weights(editor, self._recipe, hessians)
+        note_float16(editor, outcomes, self._widens)
         made = QuantizedModel(
             *(editor.finish(), self._recipe.to_list(), outcomes, self._source_model),
             () if calibration_result is None else list(calibration_result.samples),
