@@ -18,6 +18,7 @@ from numlite.lite.errors import StateError
 from numlite.lite.whole_file import write_whole
 
 from ..small_models import chain
+from .disks import make_read_only, mounted
 
 KINDS = {"full": "No space left on device", "readonly": "Read-only file system"}
 OLD_BYTES = 60 << 10
@@ -35,20 +36,11 @@ print("runs")
 @pytest.fixture(params=KINDS)
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A disk that has 4 KiB left, or one that can only be read; and what it says. Skips without rights."""
-    folder = tmp_path / "disk"
-    folder.mkdir(0o700)
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True)
-    if mounted.returncode != 0:
-        assert os.geteuid() != 0 or "permission denied" in mounted.stderr
-        pytest.skip("this user may mount no disks")
-    try:
+    with mounted(tmp_path / "disk", 64 << 10) as folder:
         (folder / "old.tflite").write_bytes(bytes(OLD_BYTES))
         if request.param == "readonly":
-            subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+            make_read_only(folder)
         yield folder, KINDS[request.param]
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def check_unchanged(folder: Path, kept: str = "old.tflite") -> None:
