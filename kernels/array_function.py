@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.node import Node
-from ..lite.string_tensor import strings_of
+from ..lite.string_tensor import string_array
 from ..lite.tensor import Tensor, TensorType
 
 ArrayFunction = Callable[..., np.ndarray]
@@ -16,12 +16,7 @@ ArrayFunction = Callable[..., np.ndarray]
 
 def values_of(tensor: Tensor) -> np.ndarray:
     """The tensor's elements in its shape; strings as an array of bytes objects."""
-    if tensor.type != TensorType.STRING:
-        return tensor.array()
-    strings = strings_of(tensor)
-    array = np.empty(len(strings), object)
-    array[:] = strings
-    return array.reshape(tensor.shape)
+    return string_array(tensor) if tensor.type == TensorType.STRING else tensor.array()
 
 
 def invoke_function(operator: str, function: ArrayFunction, context: Context, node: Node) -> None:

@@ -56,6 +56,14 @@ def strings_of(tensor: Tensor) -> list[bytes]:
     return [raw[a:b] for a, b in itertools.pairwise(offsets)]
 
 
+def string_array(tensor: Tensor) -> np.ndarray:
+    """The strings of a string tensor in its shape, as an array of bytes objects; raises as strings_of."""
+    strings = strings_of(tensor)
+    array = np.empty(len(strings), object)
+    array[:] = strings
+    return array.reshape(tensor.shape)
+
+
 def check_strings(data: np.ndarray, count: int) -> None:
     """StateError unless the bytes (flat uint8) are a string tensor's with so many strings."""
     _offsets(data, count)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..schema.shown import shown
-from .string_tensor import pack_strings, strings_of
+from .string_tensor import pack_strings, string_array
 from .tensor import NUMPY_DTYPES, TensorType
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_tensor(tensor: Tensor) -> np.ndarray:
     if tensor.data is None:
         raise _no_value(tensor)
     if tensor.type == TensorType.STRING:
-        return _strings(tensor)
+        return string_array(tensor)
     if tensor.type in _PACKED_PER_BYTE:
         return _unpack(tensor)
     if tensor.type in (TensorType.RESOURCE, TensorType.VARIANT):
@@ -201,13 +201,6 @@ def _brief(value: object) -> str:
     text = repr(value)
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return text if value is None else f"{text} ({type(value).__name__})"
-
-
-def _strings(tensor: Tensor) -> np.ndarray:
-    strings = strings_of(tensor)
-    result = np.empty(len(strings), object)
-    result[:] = strings
-    return result.reshape(tensor.shape)
 
 
 def _object(tensor: Tensor) -> np.ndarray:
