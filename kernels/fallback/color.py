@@ -26,23 +26,35 @@ def _check_channels(op: str, x: np.ndarray, rank: int) -> None:
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)}")
 
 
-def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
-    """Hue, saturation and value, hue and saturation from 0 to 1."""
+def _hue(x: np.ndarray, value: np.ndarray, span: np.ndarray) -> np.ndarray:
+    """Hue from 0 to 1 of colours that have one, of the largest of each and what it has above the least."""
     red, green, blue = np.moveaxis(x, -1, 0)
-    value = x.max(axis=-1)
-    span = value - x.min(axis=-1)
-    one = x.dtype.type(1)
+    one, third = x.dtype.type(1), x.dtype.type(1 / 3)
     norm = one / (x.dtype.type(6) * span)
-    third = x.dtype.type(1 / 3)
     hue = np.where(
         red == value,
         norm * (green - blue),
         np.where(green == value, norm * (blue - red) + third, norm * (red - green) + third * 2),
     )
-    hue = np.where(span > 0, hue, 0)
-    hue = np.where(hue < 0, hue + one, hue)
+    return np.where(hue < 0, hue + one, hue)
+
+
+def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
+    """Hue, saturation and value, hue and saturation from 0 to 1."""
+    value = x.max(axis=-1)
+    span = value - x.min(axis=-1)
+    hue = np.where(span > 0, _hue(x, value, span), 0)
     saturation = np.where(value > 0, span / value, 0)
     return np.stack([hue, saturation, value], axis=-1).astype(x.dtype)
+
+
+def _larger(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
+    """The larger, a where one is no number, as std::max has it."""
+    return np.where(a < b, b, a)
+
+
+def _smaller(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
+    return np.where(b < a, b, a)
 
 
 def _pure(hue: np.ndarray) -> np.ndarray:
@@ -84,12 +96,18 @@ def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
 
 
 def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """RGB images with their saturation multiplied by scale, at most 1 after."""
+    """RGB images with their saturation multiplied by scale, at most 1 after.
+
+    Source: TensorFlow tensorflow/core/kernels/image/adjust_saturation_op.cc, not numbers included.
+    """
     _check_channels("AdjustSaturation", x, 3)
-    hsv = _hsv_of_rgb(x)
-    factor = element_of("AdjustSaturation", "scale", scale)
-    hsv[..., 1] = np.clip(hsv[..., 1] * factor, 0, 1)
-    return _rgb_of_hsv(hsv)
+    red, green, blue = np.moveaxis(x, -1, 0)
+    value = _larger(red, _larger(green, blue))
+    span = value - _smaller(red, _smaller(green, blue))
+    hue = np.where(span <= 0, 0, _hue(x, value, span))
+    saturation = np.where(value > 0, span / value, 0) * element_of("AdjustSaturation", "scale", scale)
+    saturation = _smaller(1, _larger(0, saturation))
+    return _rgb_of_hsv(np.stack([hue, saturation, value], axis=-1).astype(x.dtype))
 
 
 def _away_from_mean(op: str, x: np.ndarray, factor: np.ndarray) -> np.ndarray:

@@ -60,7 +60,9 @@ def _step(draw: Draw, a: tf.Tensor) -> tf.Tensor:
         steps += [lambda: tf.reduce_sum(a, axis=[axis]), lambda: tf.linalg.band_part(a, 1, 0)]
         steps += [lambda: tf.matmul(a, a, transpose_b=True)]
         index_type = draw.pick(tf.int32, tf.int64)
-        steps += [lambda: tf.cast(tf.argmax(a, axis, output_type=index_type), tf.float32)]
+        steps += [
+            lambda: tf.cast(tf.argmax(tf.floor(a * 64 + 0.37), axis, output_type=index_type), tf.float32)
+        ]
     return draw.pick(*steps)()
 
 

@@ -36,6 +36,13 @@ def test_saturation_zero_is_grey_and_contrast_zero_is_the_mean() -> None:
     np.testing.assert_allclose(flat, np.broadcast_to(x.mean(axis=(0, 1)), x.shape), atol=1e-6)
 
 
+def test_a_saturation_that_is_no_number_is_none() -> None:
+    """As TensorFlow 2.21 has it: the larger of a number and of none is the one that is named first."""
+    color = np.float32([[[0.75, np.nan, 0.5], [0.25, 0.5, 1]]])
+    (y,) = run("AdjustSaturation", [color, np.float32(-np.inf)], T="f32")
+    np.testing.assert_array_equal(y, np.float32([[[0.75] * 3, [1] * 3]]))
+
+
 def test_other_channels_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="3 channels"):
         run("RGBToHSV", [np.zeros((2, 4), np.float32)], T="f32")

@@ -1,0 +1,95 @@
+"""Trials without what a known difference hangs on, so that nothing of them may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numlite.kernels.fallback.tensor_proto import array_of, proto_of
+from numlite.schema.graph_def import GraphDef
+
+from tests.random_tf.trial import Trial
+
+
+def with_changed(trial: Trial, node: str, change: Callable[[np.ndarray], np.ndarray]) -> Trial:
+    """The trial with other values of a node: an input in each run, or a constant of the graph."""
+    if f"{node}:0" in trial.inputs:
+        place = trial.inputs.index(f"{node}:0")
+        runs = [(*run[:place], change(run[place]), *run[place + 1 :]) for run in trial.runs]
+        return replace(trial, runs=tuple(runs))
+    graph = GraphDef.FromString(trial.graph)
+    [constant] = [found for found in graph.node if found.name == node]
+    value = constant.attr["value"].tensor
+    value.CopyFrom(proto_of(change(array_of(value))))
+    return replace(trial, graph=graph.SerializeToString())
+
+
+def within_few_bits(trial: Trial) -> Trial:
+    """The trial with floats that every integer type holds."""
+    runs = [tuple(_within(x) if x.dtype.kind in "fV" else x for x in arrays) for arrays in trial.runs]
+    return replace(trial, runs=tuple(runs))
+
+
+def _within(x: np.ndarray) -> np.ndarray:
+    return np.clip(np.nan_to_num(x.astype(np.float32)), 0, 100).astype(x.dtype)
+
+
+def finite(trial: Trial) -> Trial:
+    """The trial with no infinity and no NaN."""
+    runs = [
+        tuple(np.nan_to_num(x, posinf=1, neginf=1) if x.dtype.kind == "f" else x for x in arrays)
+        for arrays in trial.runs
+    ]
+    return replace(trial, runs=tuple(runs))
+
+
+def without_ties(trial: Trial) -> Trial:
+    """The trial with scores of boxes of which no two are alike."""
+    return with_changed(trial, "in1", _distinct)
+
+
+def without_equal_classes(trial: Trial) -> Trial:
+    """The trial with scores of classes that are numbers of which no two are alike."""
+    return with_changed(trial, "in0", lambda x: _distinct(np.nan_to_num(x, posinf=1, neginf=1)))
+
+
+def _distinct(x: np.ndarray) -> np.ndarray:
+    return (x + np.arange(x.size).reshape(x.shape) * 1e-5).astype(x.dtype)
+
+
+def without_repeats(trial: Trial) -> Trial:
+    """The trial with indices of which no two are alike: runs that have such ones are left out."""
+    runs = [run for run in trial.runs if len(np.unique(_rows(run[1]), axis=0)) == len(_rows(run[1]))]
+    return replace(trial, runs=tuple(runs))
+
+
+def _rows(indices: np.ndarray) -> np.ndarray:
+    return indices.reshape(-1, indices.shape[-1])
+
+
+def of_classes(trial: Trial) -> Trial:
+    """The trial with labels none of which is the blank, the last class."""
+    runs = [
+        (x, places, labels % max(1, x.shape[2] - 1), *rest) if x.ndim == 3 else (x, places, labels, *rest)
+        for x, places, labels, *rest in trial.runs
+    ]
+    return replace(trial, runs=tuple(runs))
+
+
+def without_columns(trial: Trial) -> Trial:
+    """The trial of those runs of which no operand is one wide."""
+    runs = [run for run in trial.runs if not any(x.ndim > 1 and x.shape[-1] == 1 for x in run)]
+    return replace(trial, runs=tuple(runs))
+
+
+def of_different_boxes(trial: Trial) -> Trial:
+    """The trial with scores of which no two are alike, of boxes that are numbers, each with an area."""
+    return with_changed(without_ties(finite(trial)), "in0", _wide)
+
+
+def _wide(boxes: np.ndarray) -> np.ndarray:
+    if boxes.shape[-1:] != (4,):
+        return boxes
+    low, high = boxes[..., :2], boxes[..., 2:]
+    return np.concatenate([low, np.where(low == high, high + boxes.dtype.type(0.5), high)], axis=-1)
