@@ -122,16 +122,18 @@ class Calibration(Mapping[Site, Range]):
             found = json.loads(text)
             if found["format"] != _FORMAT:
                 raise ValueError(f"format {found['format']!r} is not known")
+            kind = str(found["observer"])
+            observer(kind)  # Checked even where there is no row.
             observers: dict[Site, Observer] = {}
             names: dict[Site, str] = {}
             for row in found["tensors"]:
                 site = Site(int(row["subgraph"]), int(row["tensor"]))
-                observers[site] = observer(str(found["observer"]))
+                observers[site] = observer(kind)
                 observers[site].load(row)
                 names[site] = str(row["name"])
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ModelError(f"calibration: must be a file that numlite has saved; {error!r}") from error
-        return cls(str(found["observer"]), observers, names)
+        return cls(kind, observers, names)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_text(self.to_json())

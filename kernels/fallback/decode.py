@@ -23,9 +23,12 @@ from .status import InvalidArgumentError
 from .tensor_proto import array_of, proto_of
 
 
-def _raw(texts: list[bytes], shape: tuple[int, ...], out: np.dtype, little_endian: bool) -> np.ndarray:
+def _raw(
+    texts: list[bytes], length: int, shape: tuple[int, ...], out: np.dtype, little_endian: bool
+) -> np.ndarray:
+    """A row of numbers of each text; all have that length in bytes."""
     values = np.frombuffer(b"".join(texts), out if little_endian else out.newbyteorder(">"))
-    return values.astype(out).reshape(*shape, -1) if texts else np.zeros((*shape, 0), out)
+    return values.astype(out).reshape(*shape, length // out.itemsize)
 
 
 def decode_raw(x: np.ndarray, *, out_type: DataType, little_endian: bool) -> np.ndarray:
@@ -37,7 +40,7 @@ def decode_raw(x: np.ndarray, *, out_type: DataType, little_endian: bool) -> np.
     if any(length % out.itemsize for length in lengths):
         message = f"lengths must be multiples of {out.itemsize} bytes, got {lengths.pop()}"
         raise InvalidArgumentError(f"DecodeRaw: {message}")
-    return _raw(texts, x.shape, out, little_endian)
+    return _raw(texts, max(lengths, default=0), x.shape, out, little_endian)
 
 
 def decode_padded_raw(
@@ -49,7 +52,7 @@ def decode_padded_raw(
         message = f"fixed_length must be a multiple of {out.itemsize} bytes, got {length}"
         raise InvalidArgumentError(f"DecodePaddedRaw: {message}")
     texts = [text[:length].ljust(length, b"\0") for text in x.reshape(-1)]
-    return _raw(texts, x.shape, out, little_endian)
+    return _raw(texts, length, x.shape, out, little_endian)
 
 
 def encode_base64(x: np.ndarray, *, pad: bool) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import tempfile
@@ -99,7 +100,7 @@ def _say_otherwise(table: dict[str, Any], draw: random.Random) -> None:
     words = next((words for names, words in _WORDS.items() if key in names), ())
     if not words or draw.random() < 0.3:
         words = tuple(word for each in _WORDS.values() for word in each)
-    table[key] = draw.choice(words)
+    table[key] = copy.deepcopy(draw.choice(words))
 
 
 @cache
