@@ -54,7 +54,8 @@ def lin_space(start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarra
         return np.array([start[()]], start.dtype)
     step = (stop - start) / start.dtype.type(count - 1)
     made = (start + step * np.arange(count, dtype=start.dtype)).astype(start.dtype)
-    made[-1] = stop[()]
+    # Also where the step is no number.
+    made[0], made[-1] = start[()], stop[()]
     return made
 
 

@@ -55,8 +55,8 @@ def requantize(
     """x in another range, which does not begin above 0; and that range."""
     op = "Requantize"
     old = checked_range(op, low, high)
-    new = scalar(op, "requested_output_min", new_low), scalar(op, "requested_output_max", new_high)
-    if not (new[0] <= 0 and new[0] <= new[1]):
+    new = checked_range(op, new_low, new_high)
+    if new[0] > 0:
         raise InvalidArgumentError(
             f"{op}: the output range must begin at most at 0, got {new[0]} to {new[1]}"
         )

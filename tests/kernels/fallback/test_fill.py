@@ -82,3 +82,9 @@ def test_huge_results_are_refused(
 def test_shapes_that_cannot_be(sizes: list[int]) -> None:
     with pytest.raises(OpError):
         run("Fill", [np.array(sizes), np.float32(1)], T="f32", index_type="i64")
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-1, np.nan), (np.inf, 3), (-np.inf, np.inf)])
+def test_a_line_has_its_ends_whatever_lies_between(start: float, stop: float) -> None:
+    (y,) = run("LinSpace", [np.float32(start), np.float32(stop), np.int32(4)], T="f32", Tidx="i32")
+    np.testing.assert_array_equal(y[[0, -1]], np.float32([start, stop]))

@@ -100,6 +100,15 @@ def test_ranges_that_cannot_be_are_refused(low: float, high: float) -> None:
         run("QuantizeV2", [X, np.float32(low), np.float32(high)], T="quint8", mode="string$MIN_FIRST")
 
 
+@pytest.mark.parametrize(
+    ("low", "text"), [(-np.inf, "must ascend and be finite"), (0.5, "must begin at most at 0")]
+)
+def test_output_ranges_that_cannot_be_are_refused(low: float, text: str) -> None:
+    ends = [np.float32(end) for end in (-500, 5000, low, 1)]
+    with pytest.raises(InvalidArgumentError, match=f"Requantize: the .*range {text}"):
+        run("Requantize", [np.int32([1, 2]), *ends], Tinput="qint32", out_type="quint8")
+
+
 def test_a_narrow_range_without_signs_begins_at_0() -> None:
     """Narrow ranges leave out the lowest negative number, and there is none."""
     given = {"narrow_range": "bool$true", "signed_input": "bool$false", "range_given": "bool$true"}
