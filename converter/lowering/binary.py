@@ -62,12 +62,16 @@ _COMPARISONS = frozenset(
         *(BuiltinOperator.LESS_EQUAL, BuiltinOperator.GREATER, BuiltinOperator.GREATER_EQUAL),
     )
 )
+# LiteRT takes bytes that it compares for quantized ones, and dies of those that have no scale.
+_BYTES = (TensorType.INT8, TensorType.UINT8)
 
 
 def binary(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor) -> LiteTensor:
     """An operator of two tensors of one type, with broadcasting; comparisons give bool."""
     if a.type != b.type:
         raise ModelError(f"operands must have the same type, got {a!r} and {b!r}")
+    if code in _COMPARISONS and a.type in _BYTES and not (a.quantization or b.quantization):
+        a, b = (as_int32(lowering, node, x) for x in (a, b))
     options = _OPTIONS[code]() if code in _OPTIONS else None
     type = TensorType.BOOL if code in _COMPARISONS else a.type
     shape = broadcast(code.name, a.shape, b.shape)

@@ -10,13 +10,14 @@ import numpy as np
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.schema.graph_def import AttrValue
 
-TYPES = {np.float32: 1, np.int32: 3, np.int64: 9, np.bool_: 10, np.uint8: 4, np.complex64: 8}
+TYPES = {np.float32: 1, np.int32: 3, np.int64: 9, np.bool_: 10, np.uint8: 4, np.int8: 6, np.complex64: 8}
 RANDOM = np.random.default_rng(11)
 X = RANDOM.uniform(-3, 3, (3, 4)).astype(np.float32)
 Z = RANDOM.uniform(0.5, 3, (3, 4)).astype(np.float32)
 Z[1, 2] = 0
 IMAGE = RANDOM.uniform(-1, 1, (2, 4, 4, 8)).astype(np.float32)
 L = RANDOM.integers(-9, 9, (4, 3))
+BYTES = np.array([[4, 7, 0], [200, 3, 255]], np.uint8)
 NUMBERS = np.array([[4, -7, 0], [9, 3, -2]], np.int32)
 
 
@@ -68,6 +69,8 @@ with np.errstate(all="ignore"):
     CASES = [
         Case("Reciprocal", [Z + 1], 1 / (Z + 1), "DIV"),
         Case("Square", [NUMBERS], NUMBERS**2, "MUL", name="integers"),
+        Case("Equal", [BYTES, BYTES[:1]], BYTES[:1] == BYTES, "CAST CAST EQUAL", name="bytes"),
+        Case("Greater", [BYTES.view(np.int8)], BYTES.view(np.int8) > -3, "CAST GREATER", [np.int8(-3)]),
         Case("Log1p", [Z], np.log1p(Z), "ADD LOG"),
         Case("Expm1", [X], np.expm1(X), "EXP SUB"),
         Case("Roll", [X], np.roll(X, -1, 1), "SLICE SLICE CONCATENATION", [one(-1), one(1)]),
