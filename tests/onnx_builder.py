@@ -25,6 +25,7 @@ TYPES = {
     np.dtype(np.int32): TensorProto.INT32,
     np.dtype(np.int64): TensorProto.INT64,
     np.dtype(np.bool_): TensorProto.BOOL,
+    np.dtype(np.object_): TensorProto.STRING,
 }
 Size = int | str | None
 

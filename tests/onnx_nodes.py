@@ -26,20 +26,22 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numlite
-from numlite.converter import Converter
+from numlite.converter import Converter, OpsSet
 from numlite.lite.errors import UnsupportedError
 from numlite.schema.onnx import ModelProto
 
 _WRITER = Path(__file__).with_name("onnx_node_cases.py")
 # What is due, what ONNX itself allows (some of its outputs have four digits), and of 16 bits.
 _EXACT, _ONNX, _SHORT = 1e-5, 1e-3, 1e-2
+_RANDOM = re.compile("bernoulli|training_dropout(?!_zero)")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How one test ended, and why.
 
-    bound: passed with inputs that are sizes or settings as constants; close: nearer than ONNX asks for, but
+    bound: passed with inputs that are sizes or settings as constants; select: with TensorFlow's ops in the
+    model; drawn: random numbers, of which only shapes are compared; close: nearer than ONNX asks for, but
     not as near as is due; wrong: farther; failed: with another error than a refusal.
     """
 
@@ -69,22 +71,34 @@ def outcome(path: Path) -> Outcome:
         op = _operator(path.read_bytes())
         with np.load(path.with_suffix(".npz")) as held:
             arrays = dict(held)
-        values: dict[str, np.ndarray] = {}
-        try:
-            model = Converter.from_onnx(path).convert()
-        except UnsupportedError as error:
-            values = _small_inputs(path, arrays) if "must be constant" in str(error) else {}
-            if not values:
-                raise
-            model = Converter.from_onnx(path, input_values=values).convert()
+        model, ended = _converted(path, arrays)
+        if _RANDOM.search(name):
+            arrays = {key: array if key[0] == "i" else array[...] * 0 for key, array in arrays.items()}
+            wrong = _compared(path, model, arrays, np.inf)
+            return Outcome(name, op, "wrong" if wrong else "drawn", wrong)
         wrong = _compared(path, model, arrays, _EXACT)
         if wrong and not _compared(path, model, arrays, _ONNX):
             return Outcome(name, op, "close", wrong)
-        return Outcome(name, op, "wrong" if wrong else "bound" if values else "passed", wrong)
+        return Outcome(name, op, "wrong" if wrong else ended, wrong)
     except UnsupportedError as error:
         return Outcome(name, op, "refused", str(error).splitlines()[-1].partition("): ")[2] or str(error))
     except Exception as error:
         return Outcome(name, op, "failed", f"{type(error).__name__}: {error}")
+
+
+def _converted(path: Path, arrays: dict[str, np.ndarray]) -> tuple[bytes, str]:
+    """The model, and what it took: nothing (passed), constant settings (bound), TensorFlow's ops (select)."""
+    try:
+        return Converter.from_onnx(path).convert(), "passed"
+    except UnsupportedError as error:
+        values = _small_inputs(path, arrays) if "must be constant" in str(error) else {}
+        if values:
+            return Converter.from_onnx(path, input_values=values).convert(), "bound"
+        if "(--select-tf-ops)" not in str(error):
+            raise
+        converter = Converter.from_onnx(path)
+        converter.target_spec.supported_ops = [OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS]
+        return converter.convert(), "select"
 
 
 def _operator(content: bytes) -> str:
@@ -141,7 +155,7 @@ def _fault(found: np.ndarray, wanted: np.ndarray, close: float) -> str:
 
 def table(found: list[Outcome]) -> str:
     """Numbers by operator, then the reasons of what did not pass."""
-    kinds = ("passed", "bound", "close", "refused", "wrong", "failed")
+    kinds = ("passed", "bound", "select", "drawn", "close", "refused", "wrong", "failed")
     by_op: dict[str, Counter[str]] = {}
     for each in found:
         by_op.setdefault(each.op, Counter())[each.ended] += 1
@@ -150,7 +164,9 @@ def table(found: list[Outcome]) -> str:
     whole = Counter(each.ended for each in found)
     lines += [f"{'all':28}" + "".join(f"{whole[kind]:>9}" for kind in kinds), ""]
     reasons = Counter(
-        (each.ended, each.op, each.why) for each in found if each.ended not in ("passed", "bound")
+        (each.ended, each.op, each.why)
+        for each in found
+        if each.ended not in ("passed", "bound", "select", "drawn")
     )
     lines += [f"{ended:8} {count:4} {op}: {why[:160]}" for (ended, op, why), count in sorted(reasons.items())]
     return "\n".join(lines)

@@ -30,11 +30,7 @@ def attention(c: Call) -> list[Tensor]:
     present = [k, v]
     if q.sizes[1] != k.sizes[1]:
         k, v = (_repeated(c, x, q.sizes[1]) for x in (k, v))
-    size = q.sizes[3]
-    if size == -1:
-        raise UnsupportedError("the size of a head must be known")
-    root = math.sqrt(c.real("scale", 1 / math.sqrt(size)))
-    scores = product(q * root, c.body.transposed(k, (0, 1, 3, 2)) * root)
+    scores = _scores(c, q, k)
     shown = [scores]
     if cap := c.real("softcap", 0.0):
         scores = (scores / cap).apply("Tanh") * cap
@@ -56,6 +52,44 @@ def attention(c: Call) -> list[Tensor]:
     if not 0 <= mode < len(shown):
         raise ModelError(f"qk_matmul_output_mode must be 0 to 3, got {mode}")
     return [y, *present, shown[mode]][: len(c.wanted)]
+
+
+def flex_attention(c: Call) -> Tensor:
+    """softmax(q k^T scale) v by heads; graphs may change the scores, and what softmax makes of them."""
+    q, k, v = c.inputs()
+    if q.sizes[1] != k.sizes[1]:
+        k, v = (_repeated(c, x, q.sizes[1]) for x in (k, v))
+    shares = c.make("Softmax", _changed(c, "score_mod", _scores(c, q, k)))
+    return product(_changed(c, "prob_mod", shares), v)
+
+
+def _changed(c: Call, name: str, x: Tensor) -> Tensor:
+    """What the graph of an attribute makes of a tensor; the tensor where there is none."""
+    if not c.has(name):
+        return x
+    graph = c.graph(name)
+    if len(graph.input) != 1 or len(graph.output) != 1:
+        raise ModelError(
+            f"{name} must have one input and one output, got {len(graph.input)}, {len(graph.output)}"
+        )
+    inner = c.importer.inner(c.body)
+    inner.outputs = {graph.output[0].name}
+    inner.values[graph.input[0].name] = x
+    inner.initializers(graph)
+    inner.run(graph.node)
+    found = inner.find(graph.output[0].name)
+    if not isinstance(found, Tensor):
+        raise ModelError(f"{name} must give a tensor")
+    return found
+
+
+def _scores(c: Call, q: Tensor, k: Tensor) -> Tensor:
+    """q k^T by the scale, half of which goes to each."""
+    size = q.sizes[3]
+    if size == -1:
+        raise UnsupportedError("the size of a head must be known")
+    root = math.sqrt(c.real("scale", 1 / math.sqrt(size)))
+    return product(q * root, c.body.transposed(k, (0, 1, 3, 2)) * root)
 
 
 def _heads(c: Call, x: Tensor, count: int) -> Tensor:
@@ -166,4 +200,8 @@ def rotary_embedding(c: Call) -> Tensor:
     return c.body.reshaped(c.body.transposed(y, (0, 2, 1, 3)), whole) if is_flat else y
 
 
-REGISTRATIONS: dict[str, Rule] = {"Attention": attention, "RotaryEmbedding": rotary_embedding}
+REGISTRATIONS: dict[str, Rule] = {
+    "Attention": attention,
+    "RotaryEmbedding": rotary_embedding,
+    "ai.onnx.preview.FlexAttention": flex_attention,
+}

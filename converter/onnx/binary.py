@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -15,8 +15,6 @@ from ...schema.graph_def import (
     DT_FLOAT,
     DT_INT32,
     DT_INT64,
-    DT_UINT8,
-    DT_UINT16,
     DT_UINT32,
 )
 from ..building.computed_types import SHORT_INTEGERS
@@ -147,26 +145,36 @@ def _bitwise(compute: Callable[[Tensor, Tensor], Tensor]) -> Rule:
 
 
 def bit_shift(c: Call) -> Tensor:
-    """Bits moved to the left or right."""
+    """Bits moved to the left or right; by less than 0 or by all bits nothing but the sign is left of x."""
     x, by = c.inputs()
-    if x.type not in (DT_UINT8, DT_UINT16, DT_UINT32):
-        raise UnsupportedError("a shift of 64 bits")
-    direction = c.text("direction")
-    if direction == "RIGHT":
-        return c.make("RightShift", x, by)
-    if direction != "LEFT":
+    direction, info = c.text("direction"), np.iinfo(numpy_dtype(x.type))
+    if direction not in ("LEFT", "RIGHT"):
         raise ModelError(f"direction must be LEFT or RIGHT, got {direction!r}")
-    bits = 8 * numpy_dtype(x.type).itemsize
-    if bits == 32:
-        wide, powers = DT_INT64, np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))
-    else:
-        wide, powers = DT_INT32, np.left_shift(np.int32(1), np.arange(bits, dtype=np.int32))
-    factor = c.make(
-        "GatherV2", c.body.constant(powers), c.body.cast(by, DT_INT32), c.body.scalar(0, DT_INT32)
-    )
-    moved = c.body.cast(x, wide) * factor
-    inside = c.make("FloorMod", moved, c.body.scalar(1 << bits, wide))
-    return c.body.cast(inside, x.type)
+    by = by.minimum(info.bits)
+    by = c.body.cast(by if info.min == 0 else by.maximum(-1), DT_INT32)
+    by = (by < 0).choose(info.bits, by)
+    return _left(c, x, by, info.bits) if direction == "LEFT" else _right(c, x, by, info)
+
+
+def _power(c: Call, by: Tensor, type: int, powers: Sequence[int]) -> Tensor:
+    table = c.body.constant(np.array(powers, numpy_dtype(type)))
+    return c.make("GatherV2", table, by, c.body.scalar(0, DT_INT32))
+
+
+def _left(c: Call, x: Tensor, by: Tensor, bits: int) -> Tensor:
+    """x times a power of two, of which the lower bits are kept."""
+    wide = DT_INT64 if x.type in (DT_INT64, DT_UINT32) else DT_INT32
+    width = 64 if wide == DT_INT64 else 32
+    powers = [(1 << place) - ((1 << width) if place == width - 1 else 0) for place in range(bits)]
+    return c.body.cast(c.body.cast(x, wide) * _power(c, by, wide, [*powers, 0]), x.type)
+
+
+def _right(c: Call, x: Tensor, by: Tensor, info: np.iinfo) -> Tensor:
+    """Copies of the sign come in from the left."""
+    if x.type == DT_INT64:
+        raise UnsupportedError("a shift of 64 bits to the right")
+    moved = c.make("RightShift", x, c.body.cast(by.minimum(info.bits - 1), x.type))
+    return (by < info.bits).choose(moved, 0) if info.min == 0 else moved
 
 
 REGISTRATIONS: dict[str, Rule] = {

@@ -13,6 +13,7 @@ from ..building.tensor import Tensor
 from ..near_numbers import is_about
 from .call import Call, Rule
 from .model_file import ONNX_DOMAINS
+from .random import uniform
 
 
 def _direct(op: str) -> Rule:
@@ -143,18 +144,17 @@ def bitwise_not(c: Call) -> Tensor:
 
 
 def dropout(c: Call) -> list[Tensor]:
-    """x itself, as in inference, and a mask that lets all pass."""
-    if len(c.operands) > 2 and (mode := c.optional(2)) is not None:
-        if mode.data is None:
-            raise UnsupportedError("training_mode must be constant")
-        ratio = c.optional(1)
-        if mode.data.any() and not (ratio is not None and ratio.data is not None and not ratio.data.any()):
-            raise UnsupportedError("training_mode: only inference is built")
-    x = c.input(0)
-    if not c.wants(1):
-        return [x]
-    mask = c.make("Fill", c.body.shape(x), c.body.scalar(True, DT_BOOL))
-    return [x, mask]
+    """x and a mask that lets all pass; in training some elements are 0, and the others larger."""
+    x, ratio, mode = c.input(0), c.optional(1), c.optional(2)
+    if mode is not None and mode.data is None:
+        raise UnsupportedError("training_mode must be constant")
+    shape = c.body.shape(x)
+    changes_nothing = ratio is not None and ratio.data is not None and not ratio.data.any()
+    if mode is None or changes_nothing or (mode.data is not None and not mode.data.any()):
+        return [x, c.make("Fill", shape, c.body.scalar(True, DT_BOOL))] if c.wants(1) else [x]
+    share = c.body.scalar(0.5, DT_FLOAT) if ratio is None else c.body.cast(ratio, DT_FLOAT)
+    kept = uniform(c, shape) >= share
+    return [c.body.cast(kept, x.type) * x / (1 - share), kept][: len(c.wanted)]
 
 
 REGISTRATIONS: dict[str, Rule] = {

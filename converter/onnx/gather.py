@@ -8,7 +8,6 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from ..ir.types import element_type
 from .call import Call, Rule
 
 
@@ -176,17 +175,6 @@ def compress(c: Call) -> Tensor:
     return c.make("GatherV2", x, c.body.cast(at, DT_INT32), c.body.scalar(axis, DT_INT32))
 
 
-def unique(c: Call) -> list[Tensor]:
-    """The different numbers in their first order, and each one's place among them."""
-    x = c.input(0)
-    if c.flag("sorted", True) or c.has("axis") or c.wants(1) or c.wants(3):
-        raise UnsupportedError(
-            "only unsorted numbers of all of x, without first places and counts, are built"
-        )
-    values, places = c.body.ops("Unique", c.body.reshaped(x, [-1]), out_idx=element_type(DT_INT64))
-    return [values, values, places][: len(c.wanted)]
-
-
 def array_feature_extractor(c: Call) -> Tensor:
     """Columns of a matrix."""
     x, places = c.inputs()
@@ -205,6 +193,5 @@ REGISTRATIONS: dict[str, Rule] = {
     "Scatter": scatter_elements,
     "ScatterElements": scatter_elements,
     "ScatterND": scatter_nd,
-    "Unique": unique,
     "ai.onnx.ml.ArrayFeatureExtractor": array_feature_extractor,
 }

@@ -13,7 +13,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu", "LogSoftmax", "Mish"),
         *("PRelu", "Relu", "Selu", "Shrink", "Softmax", "Softplus", "SwiGLU", "Swish", "ThresholdedRelu"),
     ),
-    "attention": ("Attention", "RotaryEmbedding"),
+    "attention": ("Attention", "RotaryEmbedding", "ai.onnx.preview.FlexAttention"),
     "binary": (
         *("Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Clip", "Div", "Equal"),
         *("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or"),
@@ -30,7 +30,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     ),
     "gather": (
         *("Compress", "Gather", "GatherElements", "GatherND", "NonZero", "OneHot", "Scatter"),
-        *("ScatterElements", "ScatterND", "Unique", "ai.onnx.ml.ArrayFeatureExtractor"),
+        *("ScatterElements", "ScatterND", "ai.onnx.ml.ArrayFeatureExtractor"),
     ),
     "labels": (
         *("ai.onnx.ml.Binarizer", "ai.onnx.ml.FeatureVectorizer", "ai.onnx.ml.Imputer"),
@@ -43,6 +43,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("CenterCropPad", "Concat", "DepthToSpace", "Pad", "ReverseSequence", "Slice", "SpaceToDepth"),
         *("Split", "Tile", "Transpose"),
     ),
+    "ngrams": ("TfIdfVectorizer",),
     "normalization": (
         *("BatchNormalization", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN"),
         *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization"),
@@ -51,6 +52,10 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "quantized": (
         *("ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv"),
         *("QLinearMatMul", "QuantizeLinear"),
+    ),
+    "random": (
+        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),
+        *("RandomUniformLike",),
     ),
     "reduce": (
         *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
@@ -71,10 +76,16 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     ),
     "signal": ("DFT", "MelWeightMatrix", "STFT"),
     "svm": ("ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMRegressor"),
+    "text": ("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"),
+    "training": (
+        *("ai.onnx.preview.training.Adagrad", "ai.onnx.preview.training.Adam"),
+        *("ai.onnx.preview.training.Momentum",),
+    ),
     "trees": (
         *("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier"),
         *("ai.onnx.ml.TreeEnsembleRegressor",),
     ),
+    "unique": ("Unique",),
 }
 
 FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATORS)

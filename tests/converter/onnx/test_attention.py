@@ -8,7 +8,7 @@ from numlite import Interpreter
 from numlite.converter import Converter
 from numlite.lite.errors import UnsupportedError
 
-from ...onnx_builder import model, node, value
+from ...onnx_builder import graph, model, node, value
 
 RANDOM = np.random.default_rng(6)
 
@@ -18,13 +18,16 @@ def random(*shape: int) -> np.ndarray:
 
 
 def run(
-    nodes: list, constants: dict[str, np.ndarray], *outputs: str, **inputs: np.ndarray
+    nodes: list,
+    constants: dict[str, np.ndarray],
+    *outputs: str,
+    **inputs: np.ndarray,
 ) -> list[np.ndarray]:
     ends = [value(name, None, np.float32) for name in outputs]
     for info in ends:
         info.type.Clear()
     infos = [value(name, x.shape, x.dtype.type) for name, x in inputs.items()]
-    content = Converter.from_onnx(model(nodes, infos, ends, constants, opset=24)).convert()
+    content = Converter.from_onnx(model(nodes, infos, ends, constants, 24, ai_onnx_preview=1)).convert()
     found = Interpreter(model_content=content).get_signature_runner()(**inputs)
     return [found[name] for name in outputs]
 
@@ -47,6 +50,21 @@ def test_attention_with_fewer_heads_of_keys_and_what_came_before(causal: int) ->
         scores = np.where(np.arange(5)[None] <= np.arange(3)[:, None] + 2, scores, -np.inf)
     np.testing.assert_allclose(found[0], softmax(scores) @ values.repeat(2, 1), rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(found[1], keys)
+
+
+def test_flexible_attention_with_graphs_between() -> None:
+    q, k, v = random(2, 4, 3, 8), random(2, 2, 5, 8), random(2, 2, 5, 6)
+    mask = np.where(RANDOM.random((3, 5)) < 0.7, 0, -1e30).astype(np.float32)
+    masked = graph([node("Add", ["s", "mask"], "t")], [value("s", None)], [value("t", None)])
+    halved = graph(
+        [node("Mul", ["p", "h"], "r")], [value("p", None)], [value("r", None)], {"h": np.float32([0.5])}
+    )
+    made = node(
+        "FlexAttention", ["q", "k", "v"], "y", "ai.onnx.preview", score_mod=masked, prob_mod=halved, scale=0.3
+    )
+    [y] = run([made], {"mask": mask}, "y", q=q, k=k, v=v)
+    scores = q @ k.repeat(2, 1).transpose(0, 1, 3, 2) * 0.3 + mask
+    np.testing.assert_allclose(y, softmax(scores) / 2 @ v.repeat(2, 1), rtol=1e-5, atol=1e-5)
 
 
 def test_attention_of_flat_heads_and_rows_that_see_nothing() -> None:

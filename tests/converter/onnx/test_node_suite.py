@@ -42,5 +42,5 @@ def test_the_command_tells_how_each_test_ended(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 1
     last = next(line for line in done.stdout.splitlines() if line.startswith("all"))
-    assert last.split()[1:] == ["1", "0", "1", "1", "1", "0"]
+    assert last.split()[1:] == ["1", "0", "0", "0", "1", "1", "1", "0"]
     assert "no builtin operators are known for it" in done.stdout

@@ -359,7 +359,7 @@ def test_shapes_that_exporters_compute_follow_open_sizes() -> None:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (node("Unique", ["x"], "y"), "only unsorted numbers"),
+        (node("BitShift", ["x", "x"], "y", direction="RIGHT"), "a shift of 64 bits to the right"),
         (node("ArgMax", ["x"], "y"), "places of extremes of int64"),
         (node("BitwiseAnd", ["x", "x"], "y"), "only bits of 8 and 16 bit"),
     ],
