@@ -11,6 +11,7 @@ from ..element_types import tensor_type
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering, Rule
+from .reshape import reshaped
 
 # Keys and values that runtimes have tables of.
 _BUILT = ((TensorType.STRING, TensorType.INT64), (TensorType.INT64, TensorType.STRING))
@@ -54,9 +55,12 @@ def fill(lowering: Lowering, node: Node) -> list[LiteTensor]:
 
 
 def size(lowering: Lowering, node: Node) -> LiteTensor:
-    """HASHTABLE_SIZE."""
+    """HASHTABLE_SIZE, whose result is a vector of one number."""
     table = _operands(lowering, node)[0]
-    return lowering.operator(node, BuiltinOperator.HASHTABLE_SIZE, [table], (), type=TensorType.INT64)
+    made = lowering.operator(node, BuiltinOperator.HASHTABLE_SIZE, [table], (1,), type=TensorType.INT64)
+    number = reshaped(lowering, node, made, ())
+    assert number is not None
+    return number
 
 
 REGISTRATIONS: dict[str, Rule] = {

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numlite.converter import Converter
+from numlite.interpreter import Interpreter
 
 from .saved_models import (
     FLOAT,
+    LONG,
     STRING,
     add,
     constant,
+    init_op,
     loaded,
     new_model,
     restores,
     signature,
     table_model,
+    write_model,
 )
 
 
@@ -30,6 +35,26 @@ def test_tables_from_assets(tmp_path: Path) -> None:
     keys, values = (nodes[name].attr["value"].tensor for name in nodes["fill"].input[1:])
     assert list(keys.string_val) == [b"a", b"b", b"c"]
     assert np.frombuffer(values.tensor_content, np.int64).tolist() == [1, 20, -3]
+
+
+def test_the_size_of_a_table_is_a_number(tmp_path: Path) -> None:
+    """TensorFlow's graphs go on with a scalar, LiteRT's operator gives a vector."""
+    meta_graph, graph = new_model()
+    kinds = {"key_dtype": LONG, "value_dtype": STRING}
+    add(graph, "HashTableV2", "table", **kinds, shared_name="t")
+    constant(graph, "keys", [4, 9, 1], LONG)
+    constant(graph, "values", [b"a", b"b", b"c"], STRING)
+    add(graph, "InitializeTableV2", "fill", "table", "keys", "values", Tkey=LONG, Tval=STRING)
+    add(graph, "NoOp", "init", "^fill")
+    add(graph, "Placeholder", "x", dtype=LONG)
+    add(graph, "LookupTableSizeV2", "size", "table")
+    add(graph, "AddV2", "y", "x", "size", T=LONG)
+    signature(meta_graph, "run", {"x": "x:0"}, {"size": "size:0", "y": "y:0"})
+    init_op(meta_graph, "init")
+    model = Converter.from_saved_model(write_model(tmp_path / "model", meta_graph)).convert()
+    found = Interpreter(model_content=model).get_signature_runner("run")(x=np.array(5))
+    assert found["size"].shape == found["y"].shape == ()
+    assert (found["size"], found["y"]) == (3, 8)
 
 
 @pytest.mark.parametrize("op", ["MutableHashTableV2", "MutableDenseHashTableV2"])
