@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
@@ -9,6 +11,13 @@ from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from .call import Call, Rule
+
+# What joins two numbers, and all of a place.
+_JOINED = {
+    "mul": ("Mul", "UnsortedSegmentProd"),
+    "max": ("Maximum", "UnsortedSegmentMax"),
+    "min": ("Minimum", "UnsortedSegmentMin"),
+}
 
 
 def _from_front(places: Tensor, size: int | Tensor) -> Tensor:
@@ -125,23 +134,51 @@ def scattered(c: Call, x: Tensor, at: Tensor, updates: Tensor, reduction: str) -
             return c.make("TensorScatterUpdate", x, at, updates)
         wide = c.make("TensorScatterUpdate", *(c.body.cast(x, DT_INT32), at, c.body.cast(updates, DT_INT32)))
         return c.body.cast(wide, x.type)
-    return _one_by_one(c, x, at, updates, reduction)
-
-
-def _one_by_one(c: Call, x: Tensor, at: Tensor, updates: Tensor, reduction: str) -> Tensor:
-    """One update after the other, as several may be at one place."""
-    ops = {"mul": "Mul", "max": "Maximum", "min": "Minimum"}
-    if reduction not in ops:
+    if reduction not in _JOINED:
         raise ModelError(f"reduction must be none, add, mul, max or min, got {reduction!r}")
+    if x.type in (DT_FLOAT, DT_INT32):
+        return _by_places(c, x, at, updates, *_JOINED[reduction])
+    return _one_by_one(c, x, at, updates, _JOINED[reduction][0])
+
+
+def _by_places(c: Call, x: Tensor, at: Tensor, updates: Tensor, op: str, of_segments: str) -> Tensor:
+    """All updates of a place joined, then with x where there are any."""
+    body, axes = c.body, at.sizes[-1]
+    sizes = body.sizes_of(x)
+    steps, count = _steps(c, sizes[:axes])
+    flat = body.cast(body.reshaped(at, [-1, axes]), DT_INT32)
+    places = c.make("Sum", flat * steps, body.integers([1]), keep_dims=False)
+    slices = body.reshaped(updates, [-1, *sizes[axes:]])
+    joined = body.reshaped(c.make(of_segments, slices, places, count), sizes)
+    hits = c.make("UnsortedSegmentSum", c.make("OnesLike", places), places, count)
+    hits = body.reshaped(hits, [*sizes[:axes], *([1] * (x.rank - axes))])
+    return (hits > 0).choose(c.make(op, x, joined), x)
+
+
+def _steps(c: Call, sizes: Sequence[int | Tensor]) -> tuple[Tensor, Tensor]:
+    """How far apart neighbours along each axis are, and the number of places; int32."""
+    steps: list[int | Tensor] = []
+    count: int | Tensor = 1
+    for size in reversed(sizes):
+        steps.insert(0, count)
+        count = size * count
+    whole = c.body.scalar(count, DT_INT32) if isinstance(count, int) else count
+    return c.body.vector(steps), whole
+
+
+def _one_by_one(c: Call, x: Tensor, at: Tensor, updates: Tensor, op: str) -> Tensor:
+    """One update after the other, as several may be at one place."""
     count = int(np.prod(at.sizes[:-1])) if at.is_known else -1
     if not 0 <= count <= 64:
-        raise UnsupportedError(f"reduction {reduction}: at most 64 updates, as many as are known, are built")
+        raise UnsupportedError(
+            f"reduction {c.text('reduction')} of int64: at most 64 updates, as many as are known"
+        )
     flat = c.body.reshaped(at, [count, at.sizes[-1]])
     slices = c.body.reshaped(updates, [count, *c.body.sizes_of(updates)[at.rank - 1 :]])
     for place in range(count):
         here = c.make("StridedSlice", flat, *(c.body.integers([n]) for n in (place, place + 1, 1)))
         value = c.make("StridedSlice", slices, *(c.body.integers([n]) for n in (place, place + 1, 1)))
-        joined = c.make(ops[reduction], c.make("GatherNd", x, here), value)
+        joined = c.make(op, c.make("GatherNd", x, here), value)
         x = c.make("TensorScatterUpdate", x, here, joined)
     return x
 
