@@ -36,9 +36,12 @@ class Converter(KnownSettings):
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
     entries are the parts that become signatures. With optimizations the model is quantized: its weights
     alone, or to float16 (target_spec.supported_types), or with a representative_dataset, which gives samples,
-    all of it; then its float inputs and outputs may be integers. graph_optimizations ("off", "default",
-    "aggressive") optimizes the graph before, where that makes no larger model. Setting anything else is an
-    error: settings of TensorFlow's converter that are not built raise UnsupportedError.
+    all of it; then its float inputs and outputs may be integers. inference_type int8 takes the ranges that
+    training has put into the graph, and quantized_input_stats, a mean and a deviation for each input by name:
+    real = (q - mean) / deviation; inputs and outputs are then of that type, too, unless others are set.
+    graph_optimizations ("off", "default", "aggressive") optimizes the graph before, where that makes no
+    larger model. Setting anything else is an error: settings of TensorFlow's converter that are not built
+    raise UnsupportedError.
     """
 
     target_spec: TargetSpec
@@ -47,9 +50,15 @@ class Converter(KnownSettings):
     entries: list[Entry]
     optimizations: Sequence[Any]
     representative_dataset: Any
+    inference_type: Any
     inference_input_type: Any
     inference_output_type: Any
+    quantized_input_stats: Mapping[str, tuple[float, float]]
+    _experimental_calibrate_only: bool
     _experimental_disable_per_channel: bool
+    _experimental_disable_per_channel_quantization_for_dense_layers: bool
+    _experimental_full_integer_quantization_bias_type: Any
+    _experimental_variable_quantization: bool
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()
@@ -57,8 +66,14 @@ class Converter(KnownSettings):
         self.graph_optimizations = "off"
         self.optimizations = ()
         self.representative_dataset = None
-        self.inference_input_type = self.inference_output_type = np.float32
+        self.inference_type = np.float32
+        self.inference_input_type = self.inference_output_type = None
+        self.quantized_input_stats = {}
+        self._experimental_calibrate_only = False
         self._experimental_disable_per_channel = False
+        self._experimental_disable_per_channel_quantization_for_dense_layers = False
+        self._experimental_full_integer_quantization_bias_type = None
+        self._experimental_variable_quantization = False
         self.entries = list(entries)
 
     @classmethod
@@ -212,7 +227,13 @@ class Converter(KnownSettings):
             self.representative_dataset,
             self.inference_input_type,
             self.inference_output_type,
-            not self._experimental_disable_per_channel,
+            inference_type=self.inference_type,
+            input_stats=dict(self.quantized_input_stats or {}),
+            per_channel=not self._experimental_disable_per_channel,
+            dense_per_channel=not self._experimental_disable_per_channel_quantization_for_dense_layers,
+            bias_type=self._experimental_full_integer_quantization_bias_type,
+            calibrates_only=bool(self._experimental_calibrate_only),
+            quantizes_variables=bool(self._experimental_variable_quantization),
         )
 
     def unquantized(self) -> Conversion:
@@ -226,9 +247,11 @@ class Converter(KnownSettings):
     @property
     def _quantizes(self) -> bool:
         """Whether a setting speaks of integers or smaller types."""
-        ends = (self.inference_input_type, self.inference_output_type)
+        types = (self.inference_type, self.inference_input_type, self.inference_output_type)
         sets = " ".join(map(str, self.target_spec.supported_ops))
-        changed = bool(self.optimizations) or any(end is not np.float32 for end in ends)
+        changed = bool(self.optimizations) or any(type not in (None, np.float32) for type in types)
+        changed = changed or bool(self.quantized_input_stats) or self._experimental_calibrate_only
+        changed = changed or self._experimental_full_integer_quantization_bias_type is not None
         return changed or bool(self.target_spec.supported_types) or "INT8" in sets
 
     def failures(self) -> list[Failure]:

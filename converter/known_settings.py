@@ -15,14 +15,12 @@ _ONE_WAY = "numlite's converter has one way to convert, without this setting: le
 
 # Attributes of TensorFlow's converter and target spec that this one has not.
 _QUANTIZES = """
-    inference_type quantized_input_stats default_ranges_stats post_training_quantize quantize_to_float16
+    default_ranges_stats post_training_quantize quantize_to_float16
     experimental_new_quantizer experimental_new_dynamic_range_quantizer
     experimental_stablehlo_quantizer_config experimental_use_stablehlo_quantizer
-    _experimental_supported_accumulation_type _experimental_calibrate_only
-    _experimental_disable_per_channel_quantization_for_dense_layers
-    _experimental_full_integer_quantization_bias_type _experimental_low_bit_qat
+    _experimental_supported_accumulation_type _experimental_low_bit_qat
     _experimental_qdq_conversion_mode _experimental_quantization_options _experimental_reduce_type_precision
-    _experimental_strict_qdq _experimental_tf_quantization_mode _experimental_variable_quantization
+    _experimental_strict_qdq _experimental_tf_quantization_mode
     """
 _OTHERS = """
     experimental_new_converter experimental_enable_resource_variables experimental_lower_to_saved_model

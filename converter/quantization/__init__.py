@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import recipes
+    from .calibrator import Calibrator, add_intermediate_tensors
     from .debugger import QuantizationDebugger, QuantizationDebugOptions
     from .quantized_model import QuantizedModel
     from .quantizer import Quantizer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # Name: module that has it. Nothing is imported before it is asked for.
 _HOMES = {
+    "Calibrator": ".calibrator",
     "QuantizationDebugger": ".debugger",
     "QuantizationDebugOptions": ".debugger",
     "QuantizedModel": ".quantized_model",
@@ -28,10 +30,12 @@ _HOMES = {
     "Rule": ".recipe",
     "Scheme": ".scheme",
     "Validation": ".validation",
+    "add_intermediate_tensors": ".calibrator",
     "validate": ".validation",
     "load_recipe": ".recipe",
 }
 __all__ = [
+    "Calibrator",
     "QuantizationDebugOptions",
     "QuantizationDebugger",
     "QuantizedModel",
@@ -40,6 +44,7 @@ __all__ = [
     "Rule",
     "Scheme",
     "Validation",
+    "add_intermediate_tensors",
     "load_recipe",
     "recipes",
     "validate",

@@ -24,7 +24,7 @@ class Calibration(Mapping[Site, Range]):
     """The range of each tensor that had a value. names are the tensors', to tell models apart.
 
     hessians are those of weights that GPTQ rounds, where they were asked for, samples some of those that were
-    seen, for improvements; both are merged, but not saved.
+    seen, for improvements; both are merged, but not saved. is_random tells that samples were random numbers.
     """
 
     def __init__(
@@ -33,8 +33,10 @@ class Calibration(Mapping[Site, Range]):
         observers: dict[Site, Observer],
         names: dict[Site, str],
         samples: KeptSamples | None = None,
+        is_random: bool = False,
     ) -> None:
         self.kind = kind
+        self.is_random = is_random
         self.samples = samples or KeptSamples()
         self.channels: dict[Site, np.ndarray] = {}
         self._observers = observers
@@ -73,6 +75,7 @@ class Calibration(Mapping[Site, Range]):
             self.samples.add(sample)
         for key, hessian in other.hessians.items():
             self.hessians[key] = self.hessians[key] + hessian if key in self.hessians else hessian
+        self.is_random = self.is_random or other.is_random
         self._ranges.clear()
 
     def add(self, inner: Mapping[Site, tuple[str, MinMax]]) -> None:
@@ -110,7 +113,8 @@ class Calibration(Mapping[Site, Range]):
             {"subgraph": site.graph, "tensor": site.tensor, "name": self.names[site], **found.state()}
             for site, found in sorted(self._observers.items())
         ]
-        head = json.dumps({"format": _FORMAT, "observer": self.kind})
+        told = {"random": True} if self.is_random else {}
+        head = json.dumps({"format": _FORMAT, "observer": self.kind, **told})
         # A line for each tensor, so that people can compare two files.
         lines = ",\n".join(map(json.dumps, rows))
         return f'{head[:-1]}, "tensors": [\n{lines}\n]}}\n'
@@ -133,7 +137,7 @@ class Calibration(Mapping[Site, Range]):
                 names[site] = str(row["name"])
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ModelError(f"calibration: must be a file that numlite has saved; {error!r}") from error
-        return cls(kind, observers, names)
+        return cls(kind, observers, names, is_random=bool(found.get("random")))
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_text(self.to_json())

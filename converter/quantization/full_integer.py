@@ -26,6 +26,7 @@ from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
 from .scheme import ACTIVATIONS, INT8, INT16, Integers, Scheme
 from .selection import CALLS, Refusal, select
 from .set_states import sets_integers
+from .variable_ties import ASSIGN, holds_integers, variable_ties
 
 _INT8 = OperatorSchemes(Scheme(activation_bits=8))
 
@@ -53,7 +54,7 @@ def sites_to_observe(graph: FloatGraph, refuse: Refusal = lambda step: None) -> 
             found.update(step.operand_sites(), step.result_sites())
     ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
     for step in graph.steps:
-        if step.name in CALLS:
+        if step.name in (*CALLS, ASSIGN):
             ends.update(s for t in (*step.inputs, *step.outputs) if graph.is_float(s := Site(step.graph, t)))
     return {site for site in found | ends if not graph.is_constant(site)}
 
@@ -67,14 +68,20 @@ def quantize_activations(
     refuse: Refusal = lambda step: None,
     mending: Mending = PLAIN,
     trained: bool = False,
+    variables: bool = False,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, by its scheme.
 
     Where those of 8 and of 16 bits meet, a QUANTIZE stands between. Filters have the scheme's bits where the
-    operator's kernels take so few, else 8. Raises ModelError that names the tensors which have no range;
-    where trained, operators with such tensors stay float. UnsupportedError for trained ranges and activations
-    of both kinds.
+    operator's kernels take so few, else 8. variables tells that resource variables become integers, too.
+    Raises ModelError that names the tensors which have no range; where trained, operators with such tensors
+    stay float. UnsupportedError for trained ranges, or variables, and activations of both kinds.
     """
+    if variables and len(schemes.bits()) > 1:
+        raise UnsupportedError(
+            "recipe: to make variables integers activations must be of one kind, got 8 and 16 bits; without "
+            "quantized variables it would run"
+        )
     if trained and len(schemes.bits()) > 1:
         raise UnsupportedError(
             "recipe: a model that was trained for its integers must have activations of one kind, got 8 and "
@@ -97,7 +104,8 @@ def quantize_activations(
         before, borders = graph, insert_borders(graph, selection, chosen_ends, ranges)
         graph, ranges = FloatGraph(editor), {**ranges, **borders.ranges}
         selection = selection.in_graph(before, graph)
-    sets = Sets(graph, selection, ranges, chosen_ends, trained)
+    ties = variable_ties(graph) if variables else ()
+    sets = Sets(graph, selection, ranges, chosen_ends, trained, ties)
     constants = IntegerConstants(graph, selection, mending.knowledge, on_grid=trained)
     make = trained_parameters if trained else range_parameters
     parameters = within_limits(graph, selection, sets, _parameters(graph, sets, constants, make))
@@ -108,7 +116,9 @@ def quantize_activations(
     reasons = {
         graph.where(step): selection.reasons[key]
         for step in graph.steps
-        if (key := (step.graph, step.place)) in selection.reasons and not sets_integers(graph, step)
+        if (key := (step.graph, step.place)) in selection.reasons
+        and not sets_integers(graph, step)
+        and not holds_integers(graph, step)
     }
     weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
     return Integered(graph.editor, reasons, constants.widened, weights_db)

@@ -24,7 +24,7 @@ from .parameters import (
     scales_that_hold,
 )
 from .scale_search import least_output_error
-from .scheme import BIASES, WEIGHTS, Integers
+from .scheme import BIASES, WEIGHTS, Integers, Scheme
 from .selection import Selection
 
 _DEPTHWISE = "DEPTHWISE_CONV_2D"
@@ -119,7 +119,7 @@ class IntegerConstants:
                 scales = held
         zeros = np.zeros(len(scales), np.int64)
         parameters = Parameters(kind, scales, zeros, weights.dimension if len(scales) > 1 else 0)
-        integers = BIASES[scheme.activation_bits]
+        integers = _biases(step, scheme)
         rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
         kept = self._keep(site, parameters, rounded)
         error = values - parameters.real(rounded)
@@ -182,6 +182,11 @@ class IntegerConstants:
         name = self._graph.name(like) + suffix
         subgraph = self._graph.subgraphs[like.graph]
         return self._graph.editor.add_constant(subgraph, name, type_, stored, parameters.table())
+
+
+def _biases(step: Step, scheme: Scheme) -> Integers:
+    """What biases become; those of DEPTHWISE_CONV_2D with 16-bit activations have 64 bits in all kernels."""
+    return BIASES[64] if step.name == _DEPTHWISE and scheme.activation_bits == 16 else scheme.biases
 
 
 def _range(values: np.ndarray, integers: Integers) -> Parameters:

@@ -76,12 +76,14 @@ def chosen_ends(inputs: str, outputs: str, schemes: Sequence[Scheme]) -> Ends:
 class IntegerPlan(NamedTuple):
     """The model's ends, and what may improve it.
 
-    trained are ranges that the model itself had: they count whatever was observed.
+    trained are ranges that the model itself had: they count whatever was observed. variables tells that
+    resource variables become integers, too.
     """
 
     ends: Ends
     improvements: frozenset[str] = frozenset()
     trained: Mapping[Site, Range] = MappingProxyType({})
+    variables: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             refuse=refuse,
             mending=mending,
             trained=bool(plan.trained),
+            variables=plan.variables,
         )
 
     def is_of_8_bits(step: Step) -> bool:

@@ -45,12 +45,13 @@ class Sets:
         ranges: Mapping[Site, Range],
         ends: Mapping[Site, Integers] = MappingProxyType({}),
         trained: bool = False,
+        ties: Sequence[tuple[Site, Site]] = (),
     ) -> None:
         """ends are tensors that are to be such integers whatever touches them. Of each other tensor all
         operators that touch it have the same integers.
 
         With trained ranges, which were chosen for what they cut off, a tensor has that of another one only
-        where nothing else reads it.
+        where nothing else reads it. ties are pairs of tensors that are one value, besides those of calls.
         """
         self._graph = graph
         self._selection = selection
@@ -63,7 +64,7 @@ class Sets:
         for site, integers in ends.items():
             self._start(site)
             self._integers[site] = integers
-        ties = called_ties(graph)
+        ties = [*called_ties(graph), *ties]
         for origin, heir in ties:
             self._start(origin)
             self._start(heir)
@@ -252,13 +253,14 @@ def called_ties(graph: FloatGraph) -> list[tuple[Site, Site]]:
     """
     ties: list[tuple[Site, Site]] = []
     for step in graph.steps:
-        if step.name not in CALLS:
-            continue
-        callees = callees_of(step)
-        if not graph.entries.intersection(callees):
-            found = [tie for callee in callees for tie in _ties_of(graph, step, callee)]
-            ties += [tie for tie in found if all(map(graph.is_float, tie))]
+        if step.name in CALLS and not graph.entries.intersection(callees_of(step)):
+            ties += [tie for tie in tied_by_calls(graph, step) if all(map(graph.is_float, tie))]
     return ties
+
+
+def tied_by_calls(graph: FloatGraph, step: Step) -> list[tuple[Site, Site]]:
+    """The same of tensors of any type, for one operator that runs subgraphs."""
+    return [tie for callee in callees_of(step) for tie in _ties_of(graph, step, callee)]
 
 
 def callees_of(step: Step) -> list[int]:

@@ -37,7 +37,7 @@ from .integer_recipe import (
     refusal_of,
 )
 from .model_editor import ModelEditor
-from .model_notes import note_float16
+from .model_notes import RANDOM_CALIBRATION, note_float16, set_note
 from .normalizations import simplify_normalizations
 from .observers import MinMax, depends_on_order
 from .quantized_model import QuantizedModel
@@ -178,6 +178,7 @@ class Quantizer:
         input_type: str = "float32",
         output_type: str = "float32",
         improve: str | None = None,
+        variables: bool = False,
     ) -> QuantizedModel:
         """The quantized model; one that the recipe leaves as it is has the same operators and values.
 
@@ -185,9 +186,10 @@ class Quantizer:
         has found (FAKE_QUANT, or QUANTIZE and DEQUANTIZE); then float inputs and outputs of the
         model may become int8 or uint8 (int16 with such activations). improve is none, bias, equalize,
         softmax, whole (all that leaves no operator float) or all, and measured on samples; without it all is
-        done that the result's samples allow, and nothing to a model that was trained for its integers. Raises
-        ModelError for a recipe without rules, for a rule whose regex no operator has, and for what the ranges
-        do not have.
+        done that the result's samples allow, and nothing by random ones, nor to a model that was trained for
+        its integers. With variables resource variables hold integers, too, where integer operators read or
+        give them. Raises ModelError for a recipe without rules, for a rule whose regex no operator has, and
+        for what the ranges do not have.
         """
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
@@ -206,14 +208,16 @@ class Quantizer:
                 )
             ends = chosen_ends(input_type, output_type, schemes)
             ranges = Calibration("minmax", {}, {}) if calibration_result is None else calibration_result
-            what = "none" if trained and improve is None else improve
-            plan = IntegerPlan(ends, chosen_improvements(what, ranges), trained)
+            what = "none" if (trained or ranges.is_random) and improve is None else improve
+            plan = IntegerPlan(ends, chosen_improvements(what, ranges), trained, variables)
             integer = quantize_by(self._recipe, plan, self._source_model, ranges)
             editor, outcomes = integer.editor, integer.outcomes
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
                 f"inputs and outputs: must be float32 as the activations, got {input_type}, {output_type}"
             )
+        elif variables:
+            raise UnsupportedError("variables: must be float32 as the activations; int8 ones would run")
         hessians = {} if calibration_result is None else calibration_result.hessians
         if self._recipe.uses_hessians and not hessians:
             raise ModelError(
@@ -222,6 +226,8 @@ class Quantizer:
             )
         outcomes += rewrite_weights(editor, self._recipe, hessians)
         note_float16(editor, outcomes, self._widens)
+        if calibration_result is not None and calibration_result.is_random:
+            set_note(editor, *RANDOM_CALIBRATION)
         made = QuantizedModel(
             *(editor.finish(), self._recipe.to_list(), outcomes, self._source_model),
             () if calibration_result is None else list(calibration_result.samples),

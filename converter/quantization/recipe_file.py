@@ -36,6 +36,7 @@ _RULE = {"regex", "operation", "algorithm_key", "op_config"}
 _CONFIG = {
     *("activation_tensor_config", "weight_tensor_config", "compute_precision"),
     *("explicit_dequantize", "skip_checks", "min_weight_elements"),
+    "bias_num_bits",  # ours alone
 }
 
 
@@ -124,6 +125,7 @@ def _scheme(config: Mapping[str, Any]) -> Scheme:
         per_channel=per_channel,
         block=block,
         symmetric=_flag(weights, "symmetric", True),
+        bias_bits=_number(config, "bias_num_bits"),
     )
 
 
@@ -187,6 +189,8 @@ def _entry(rule: Rule) -> dict[str, Any]:
             "granularity": "TENSORWISE",
             "dtype": "INT",
         }
+    if scheme.bias_bits:
+        config["bias_num_bits"] = scheme.bias_bits
     key = "float_casting" if scheme.is_float16 else names[algorithm]
     return {**entry, "algorithm_key": key, "op_config": config}
 

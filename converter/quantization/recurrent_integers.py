@@ -146,7 +146,7 @@ class RecurrentIntegers:
     def _bias(self, step: Step, operands: list[int], place: int, scale: float) -> None:
         if given(operands, place) >= 0:
             site = Site(step.graph, operands[place])
-            operands[place] = self._constants.value(site, one_scale(scale, 0, BIASES[8]))
+            operands[place] = self._constants.value(site, one_scale(scale, 0, BIASES[32]))
 
     def _begin(self, step: Step, t: int, parameters: Parameters) -> None:
         """A state becomes integers, and what sets it in each run sets these."""

@@ -20,6 +20,7 @@ from .integer_recipe import Preparation
 from .layer_statistics import LayerStatistics, layer_statistics
 from .mending import PLAIN
 from .model_editor import ModelEditor
+from .model_notes import RANDOM_CALIBRATION
 from .operator_times import OperatorTimes, operator_times
 from .range_drawing import drawn_range
 from .weight_rewrite import Outcome, scope_of
@@ -32,6 +33,10 @@ _LEGEND = (
     "the integers' range. <i>weights</i>: the SQNR of the worst channel. <i>values</i>: how often they occur "
     "in the float model; between the lines is what integers stand for, <i>outside</i> the rest. "
     "<i>\u00b5s</i>: the median time of the operator alone in numlite on the machine that made this page."
+)
+_RANDOM = (
+    "<p><b>Ranges come from random numbers, as does all that was measured here:</b> "
+    "this model is for trying out time and size.</p>"
 )
 
 
@@ -93,7 +98,8 @@ class Report:
     times_ns are those of a run of the float model, of the quantized one, and of what changes types there;
     None without samples.
 
-    tried are the models between which one was chosen, if that was asked for.
+    tried are the models between which one was chosen, if that was asked for. is_random tells that ranges, and
+    all that was measured, are of random numbers.
     """
 
     layers: list[LayerReport]
@@ -103,6 +109,7 @@ class Report:
     improved: str
     tried: Sequence[Trial] = ()
     times_ns: tuple[float, float, float] | None = None
+    is_random: bool = False
 
     def suspects(self) -> list[LayerReport]:
         """The operators that lose most, the worst one first."""
@@ -119,6 +126,7 @@ class Report:
             [
                 f"{head(title)}<p>{after:,} bytes, {after / max(before, 1):.0%} of {before:,}; "
                 f"{self.conversions:,} operators change types; {text(self.improved)}</p>",
+                *([_RANDOM] if self.is_random else []),
                 *self._times(),
                 "<h2>Outputs</h2>",
                 table(("output", "SQNR dB"), self.outputs.items()),
@@ -232,6 +240,7 @@ def made_report(quantized: Quantized) -> Report:
         len(changes),
         str(PLAIN if quantized.preparation is None else quantized.preparation.mending),
         times_ns=None if times is None else (times[0].total, times[1].total, times[1].conversions),
+        is_random=RANDOM_CALIBRATION[0] in model.metadata(),
     )
 
 

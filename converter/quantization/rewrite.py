@@ -19,8 +19,9 @@ from .parameters import Parameters, one_scale
 from .propagate import Sets
 from .recurrent_integers import RecurrentIntegers
 from .recurrent_ranges import inner_sites
-from .scheme import UINT8, Integers
+from .scheme import INT16, UINT8, Integers
 from .selection import CALLS, Selection
+from .variable_ties import ASSIGN, READ
 
 # Behind the name of a float tensor: the integers that stand for it.
 QUANTIZED = "_quantized"
@@ -126,8 +127,8 @@ class _SubgraphRewrite:
         return self._is_entry and t in (self._subgraph.outputs or ())
 
     def _keep(self, step: Step) -> None:
-        """An operator of floats, or one that runs subgraphs, which may take and give integers."""
-        runs = step.name in CALLS
+        """An operator of floats, or one that runs subgraphs or holds variables, which may be of integers."""
+        runs = step.name in (*CALLS, READ, ASSIGN)
         self._drop_inner(step)
         step.operator.inputs = [
             self._integer(t) if runs and t >= 0 and self._carries(t) else self._float(t) for t in step.inputs
@@ -212,9 +213,10 @@ class _SubgraphRewrite:
             operands += [-1] * (weights.bias + 1 - len(operands))
             operands[weights.bias] = found.bias
         options: Any = step.operator.builtin_options
-        if found.bias_type is TensorType.INT64 and options is None and step.name == "FULLY_CONNECTED":
+        is_wide = self._plan.selection.integers(step) is INT16
+        if is_wide and options is None and step.name == "FULLY_CONNECTED":
             options = step.operator.builtin_options = tflite.FullyConnectedOptionsT()
-        if found.bias_type is TensorType.INT64 and hasattr(options, "quantized_bias_type"):
+        if is_wide and hasattr(options, "quantized_bias_type"):
             options.quantized_bias_type = found.bias_type
 
     def _give(self, t: int, computed: Parameters) -> _Given:
@@ -267,7 +269,7 @@ class _SubgraphRewrite:
         return self._plan.parameters(self._site(t))
 
     def _carries(self, t: int) -> bool:
-        """Whether a tensor goes between subgraphs, as integers."""
+        """Whether a tensor goes between subgraphs, or through a variable, as integers."""
         site = self._site(t)
         return site in self._sets.carried and self._sets.is_integer(site)
 

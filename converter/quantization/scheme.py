@@ -33,11 +33,13 @@ WEIGHTS = {
     4: Integers(TensorType.INT4, 4, -8, 7, symmetric=True),
     2: Integers(TensorType.INT2, 2, -2, 1, symmetric=True),
 }
-# Of biases, by the bits of the activations that they are added to.
+# Of biases, by their bits.
 BIASES = {
-    8: Integers(TensorType.INT32, 32, -(2**31), 2**31 - 1, symmetric=True),
-    16: Integers(TensorType.INT64, 64, -(2**63), 2**63 - 1, symmetric=True),
+    32: Integers(TensorType.INT32, 32, -(2**31), 2**31 - 1, symmetric=True),
+    64: Integers(TensorType.INT64, 64, -(2**63), 2**63 - 1, symmetric=True),
 }
+# The bits that biases can have, by those of the activations that they are added to; the usual ones last.
+_BIAS_BITS = {8: (32,), 16: (32, 64)}
 BLOCK_SIZES = (32, 64, 128, 256)
 
 
@@ -48,7 +50,8 @@ class Scheme:
     weight_bits are 8, 4 or 2, or 16 for float16. activation_bits are 0 for float32, 8 or 16. Of float
     activations, dequantize tells whether the weights become floats before the operator, or the operator
     quantizes its inputs itself. per_channel: a scale for each output channel, else one; block: inputs that
-    share a scale, 0 for all; symmetric: weights have no zero points.
+    share a scale, 0 for all; symmetric: weights have no zero points. bias_bits are those of biases beside
+    integer activations, 0 for the usual ones.
     """
 
     weight_bits: int = 8
@@ -57,6 +60,7 @@ class Scheme:
     per_channel: bool = True
     block: int = 0
     symmetric: bool = True
+    bias_bits: int = 0
 
     def __post_init__(self) -> None:
         if self.weight_bits not in (*WEIGHTS, 16):
@@ -80,6 +84,16 @@ class Scheme:
             raise UnsupportedError(
                 f"float16 weights: must be dequantized, with float32 activations, got {self}"
             )
+
+        if self.bias_bits not in (0, *_BIAS_BITS.get(self.activation_bits, ())):
+            raise UnsupportedError(
+                f"biases: bits must be 32 with 8-bit activations, 32 or 64 with 16-bit ones, got {self}"
+            )
+
+    @property
+    def biases(self) -> Integers:
+        """What biases become beside integer activations."""
+        return BIASES[self.bias_bits or _BIAS_BITS[self.activation_bits][-1]]
 
     @property
     def is_float16(self) -> bool:

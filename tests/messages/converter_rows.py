@@ -92,10 +92,9 @@ ROWS = {
             lambda _, name=name: set_on(converter(), name), UnsupportedError, f"Converter.{name}{QUANTIZES}"
         )
         for name in (
-            "inference_type",
-            "quantized_input_stats",
+            "default_ranges_stats",
             "experimental_new_quantizer",
-            "_experimental_calibrate_only",
+            "_experimental_low_bit_qat",
         )
     },
     "a set of quantized operators without optimizations": Row(
@@ -139,9 +138,10 @@ ROWS = {
     "an unknown setting": Row(
         lambda _: set_on(converter(), "colour"),
         AttributeError,
-        "Converter has no setting 'colour': it has _experimental_disable_per_channel, allow_custom_ops, "
-        "entries, graph_optimizations, inference_input_type, inference_output_type, optimizations, "
-        "representative_dataset, target_spec",
+        "Converter has no setting 'colour': it has _experimental_calibrate_only, "
+        "_experimental_disable_per_channel, ..., _experimental_variable_quantization, allow_custom_ops, "
+        "entries, graph_optimizations, inference_input_type, inference_output_type, inference_type, "
+        "optimizations, quantized_input_stats, representative_dataset, target_spec",
     ),
     "an empty file": Row(
         lambda folder: read(folder, b""), ModelError, "graph.pb: not a GraphDef (it is empty)"
