@@ -1,4 +1,4 @@
-"""Samples for calibration: .npy and .npz files whose first axis counts them, or folders of .npy files."""
+"""Samples for calibration: .npy and .npz files whose first axis counts them, folders, and other sources."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import click
 import numpy as np
 
 from .model_inputs import named, read_inputs, settable
+from .sample_sources import Sample, picture_samples, pictures_of, program_samples, random_samples
 
 if TYPE_CHECKING:
     from ..interpreter import Interpreter
+    from ..metadata import Normalization
     from .model_inputs import Detail
 
-# By the names of inputs, or the key of a signature and these.
-Sample = dict[str, np.ndarray] | tuple[str, dict[str, np.ndarray]]
+_PROGRAM = ".py"
 
 
 def read_samples(
@@ -32,21 +33,59 @@ def read_samples(
 
     An .npz has an array for each input, by its name or its place (in_0, in_1 ...); an .npy is for the only
     input. Their first axis counts samples: arrays of the input's rank become samples of batch 1, those of one
-    more are samples as they are. A folder has an .npy for each sample of the only input. An .npy is read
-    sample by sample, however large. Raises ClickException for what does not fit.
+    more are samples as they are. A folder has an .npy or a picture for each sample of the only input. An .npy
+    is read sample by sample, however large. A Python file is run: sample_sources.program_samples. Raises
+    ClickException for what does not fit.
     """
+    interpreter, details = _inputs(model, signature)
+    if source.suffix == _PROGRAM:
+        if preprocess is not None:
+            raise click.ClickException(f"--data-preprocess: {source} makes its samples itself")
+        yield from program_samples(source, details, signature)
+        return
+    floats = {name for name, detail in details.items() if np.dtype(detail["dtype"]).kind == "f"}
+    if preprocess is not None and not floats:
+        raise click.ClickException("--data-preprocess: the model must have a float input, got none")
+    for sample in _stored(source, details, _pixels(interpreter, signature, preprocess is not None)):
+        if preprocess is not None:
+            sample = {name: preprocess(v) if name in floats else v for name, v in sample.items()}
+        yield sample if signature is None else (signature, sample)
+
+
+def drawn_samples(model: Path | bytes) -> Iterator[Sample]:
+    """Random inputs of a model, of each of its signatures where it has several."""
+    interpreter, details = _inputs(model, None)
+    keys = list(interpreter.core.signatures)
+    if len(keys) < 2:
+        yield from random_samples(details)
+        return
+    for key in keys:
+        yield from ((key, arrays) for arrays in random_samples(_of_signature(interpreter, key)))
+
+
+def _inputs(model: Path | bytes, signature: str | None) -> tuple[Interpreter, dict[str, Detail]]:
+    """The model, and details of its inputs, or a signature's, by name."""
     from ..interpreter import Interpreter
 
     path, content = (None, model) if isinstance(model, bytes) else (str(model), None)
     interpreter = Interpreter(path, content)
-    details = named(settable(interpreter)) if signature is None else _of_signature(interpreter, signature)
-    floats = {name for name, detail in details.items() if np.dtype(detail["dtype"]).kind == "f"}
-    if preprocess is not None and not floats:
-        raise click.ClickException("--data-preprocess: the model must have a float input, got none")
-    for sample in _stored(source, details):
-        if preprocess is not None:
-            sample = {name: preprocess(v) if name in floats else v for name, v in sample.items()}
-        yield sample if signature is None else (signature, sample)
+    if signature is not None:
+        return interpreter, _of_signature(interpreter, signature)
+    return interpreter, named(settable(interpreter))
+
+
+def _pixels(interpreter: Interpreter, signature: str | None, preprocessed: bool) -> Normalization | None:
+    """What a picture's 0 to 255 become: themselves before --data-preprocess, else as the metadata say.
+
+    None where these, which are of the first subgraph, say nothing.
+    """
+    from ..metadata import Normalization, read
+
+    if preprocessed:
+        return Normalization(np.zeros(1, np.float32), np.ones(1, np.float32))
+    if signature is not None and interpreter.core.signatures[signature].subgraph_index:
+        return None
+    return read(interpreter.core.model).normalization()
 
 
 def _of_signature(interpreter: Interpreter, key: str) -> dict[str, Detail]:
@@ -58,10 +97,12 @@ def _of_signature(interpreter: Interpreter, key: str) -> dict[str, Detail]:
     return dict(interpreter.get_signature_runner(key).get_input_details())
 
 
-def _stored(source: Path, details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
-    """The samples as they are stored, by the names of inputs."""
+def _stored(
+    source: Path, details: dict[str, Detail], pixels: Normalization | None
+) -> Iterator[dict[str, np.ndarray]]:
+    """The samples as they are stored, by the names of inputs; pixels are what pictures become."""
     if source.is_dir():
-        return _folder(source, details)
+        return _folder(source, details, pixels)
     if (stored := StoredRows.of(source)) is not None and len(details) == 1:
         [(name, detail)] = details.items()
         return ({name: row} for row in stored.samples(len(detail["shape"])))
@@ -133,11 +174,18 @@ def _sample(array: np.ndarray, number: int, rank: int) -> np.ndarray:
     return array[number : number + 1] if array.ndim == rank else array[number]
 
 
-def _folder(source: Path, details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
-    files = sorted(source.glob("*.npy"))
+def _folder(
+    source: Path, details: dict[str, Detail], pixels: Normalization | None
+) -> Iterator[dict[str, np.ndarray]]:
+    files, pictures = sorted(source.glob("*.npy")), pictures_of(source)
     if len(details) != 1:
         raise click.ClickException(f"{source}: a folder is for models of one input, got {len(details)}")
+    if bool(files) == bool(pictures):
+        found = f"{len(files)} and {len(pictures)}"
+        raise click.ClickException(f"{source}: a folder must hold either .npy files or pictures, got {found}")
     [(name, detail)] = details.items()
+    if pictures:
+        yield from picture_samples(pictures, name, detail, pixels)
     for path in files:
         array = read_inputs([str(path)], [name])[name]
         yield {name: _with_batch(array, detail["shape"])}

@@ -14,6 +14,7 @@ from .json_output import json_option, print_json
 from .main import run_command, show_log
 from .output_file import check_output
 from .quantize import SCHEMES, show_outcomes
+from .sample_options import SampleOptions
 
 if TYPE_CHECKING:
     from ..converter.conversion import NodeOutcome
@@ -94,7 +95,18 @@ _NAMED = 3
     "--calibrate",
     type=click.Path(exists=True, path_type=Path),
     metavar="DATA",
-    help="With --quantize: samples of the inputs; an .npz, an .npy, or a folder of .npy files.",
+    help="With --quantize: samples of the inputs; an .npz, an .npy, a folder of .npy files or pictures, or a "
+    "Python file whose representative_dataset() yields them.",
+)
+@click.option(
+    "--random-calibration",
+    is_flag=True,
+    help="With --quantize: random numbers instead of samples, to try out time and size; the model says so.",
+)
+@click.option(
+    "--data-preprocess",
+    metavar="EXPRESSION",
+    help='With --calibrate: what is done to samples of float inputs: "x/127.5-1".',
 )
 @click.option(
     "--io",
@@ -136,6 +148,8 @@ def command(
     optimizations: str,
     quantize: str | None,
     calibrate: Path | None,
+    random_calibration: bool,
+    data_preprocess: str | None,
     io: str,
     verify: int | None,
     page: Path | None,
@@ -163,8 +177,12 @@ def command(
         raise click.UsageError("--keras-config: only for a Keras model")
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")
-    if quantize is None and (calibrate or io != "float"):
-        raise click.UsageError("--calibrate, --io: only with --quantize")
+    if quantize is None and (calibrate or random_calibration or io != "float"):
+        raise click.UsageError("--calibrate, --random-calibration, --io: only with --quantize")
+    if calibrate and random_calibration:
+        raise click.UsageError("--calibrate, --random-calibration: only one of them can be given")
+    if data_preprocess and not calibrate:
+        raise click.UsageError("--data-preprocess: --calibrate must name the data")
     if quantize is not None and verify is not None:
         raise click.UsageError(
             "--verify: only without --quantize; numlite quantize --validate compares on data"
@@ -201,7 +219,10 @@ def command(
     else:
         from .quantized_conversion import quantized_conversion
 
-        conversion, quantized = quantized_conversion(converter, quantize, calibrate, io)
+        data = SampleOptions(
+            () if calibrate is None else (calibrate,), (), data_preprocess, random_calibration
+        )
+        conversion, quantized = quantized_conversion(converter, quantize, data, io)
     size = conversion.file.write(output)
     if page is not None:
         from ..lite.whole_file import write_whole

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..schema.shown import shown
-from .calibration_data import Sample, read_labels, read_samples
+from .calibration_data import Sample, read_labels
 from .console import counted, echo, make_console, make_table
 from .output_file import check_output
+from .sample_options import SampleOptions
 
 if TYPE_CHECKING:
     from ..converter.quantization.calibration import Calibration
@@ -48,8 +48,13 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
     metavar="DATA",
-    help="Samples: an .npz with an array for each input, an .npy, or a folder of .npy files; one for each "
-    "--signature.",
+    help="Samples: an .npz with an array for each input, an .npy, a folder of .npy files or pictures, or a "
+    "Python file whose representative_dataset() yields them; one for each --signature.",
+)
+@click.option(
+    "--random-calibration",
+    is_flag=True,
+    help="Random numbers instead of samples, to try out time and size; the model says so.",
 )
 @click.option(
     "--signature",
@@ -157,13 +162,15 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 @click.option(
     "--require",
     metavar="GOAL",
-    help='With --validate: below it the exit status is 3; "sqnr>=30", or cosine, agree or accuracy.',
+    help='With --validate: below it the exit status is 3; "sqnr>=30", or cosine, agree, accuracy, iou (of '
+    "maps of classes) or boxes (of detected objects).",
 )
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
 def command(
     model: Path,
     output: Path,
     calibrate: tuple[Path, ...],
+    random_calibration: bool,
     signature: tuple[str, ...],
     data_preprocess: str | None,
     ranges: Path | None,
@@ -195,19 +202,19 @@ def command(
     for goal in (auto, require):
         if goal is not None:
             parsed_goal(goal)
-    if calibrate and ranges is not None:
-        raise click.UsageError("--calibrate, --ranges: only one of them can be given")
+    if len([given for given in (calibrate, ranges, random_calibration) if given]) > 1:
+        raise click.UsageError("--calibrate, --ranges, --random-calibration: only one of them can be given")
     if improve not in (None, "none") and not calibrate:
         raise click.UsageError("--improve: --calibrate must name the data")
     if auto is not None and not calibrate:
         raise click.UsageError("--auto: --calibrate must name the data")
     if validate is None and (labels or require):
         raise click.UsageError("--labels, --require: --validate must name the data")
-    if only_calibrate and not calibrate:
+    if only_calibrate and not (calibrate or random_calibration):
         raise click.UsageError("--only-calibrate: --calibrate must name the data")
-    data = _Data(calibrate, signature, data_preprocess)
+    data = SampleOptions(calibrate, signature, data_preprocess, random_calibration)
     data.check(validate)
-    if (calibrate or ranges) and recipe is None and changes["scheme"] is None:
+    if (calibrate or ranges or random_calibration) and recipe is None and changes["scheme"] is None:
         changes["scheme"] = "int8"
     given = [f"--{name.replace('_', '-')}" for name, value in changes.items() if value not in (None, False)]
     if recipe is not None and given:
@@ -220,7 +227,7 @@ def command(
     for name in keep_float:
         rules.add(Rule(operation=name, scheme=None))
     quantizer = Quantizer(model, rules)
-    found = calibration(quantizer, data.samples(model), ranges, observer, jobs)
+    found = calibration(quantizer, data.samples(model), ranges, observer, jobs, random_calibration)
     if only_calibrate and found is not None:
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
@@ -248,59 +255,33 @@ def command(
         raise click.exceptions.Exit(_BELOW)
 
 
-class _Data(NamedTuple):
-    """Where samples come from, for which signatures, and what makes inputs of them."""
-
-    sources: tuple[Path, ...]
-    signatures: tuple[str, ...]
-    preprocess: str | None
-
-    def check(self, validate: Path | None) -> None:
-        """UsageError for options that do not go together."""
-        if len(self.sources) > 1 and len(self.signatures) != len(self.sources):
-            raise click.UsageError(
-                "--calibrate: there must be a --signature for each of several, "
-                f"got {len(self.signatures)} for {len(self.sources)}"
-            )
-        if len(self.signatures) > max(len(self.sources), 1):
-            raise click.UsageError("--signature: there must be a --calibrate for each of several")
-        if not self.sources and validate is None and (self.signatures or self.preprocess):
-            raise click.UsageError("--signature, --data-preprocess: --calibrate or --validate must name data")
-        if validate is not None and len(self.signatures) > 1:
-            raise click.UsageError("--validate: it must be for one --signature, got several")
-
-    def samples(self, model: Path) -> Iterable[Sample] | None:
-        """Those to calibrate with, None where none are given."""
-        keys = self.signatures or (None,)
-        each = [self._read(model, *pair) for pair in zip(self.sources, keys, strict=False)]
-        return chain.from_iterable(each) if self.sources else None
-
-    def of(self, model: Path, source: Path) -> Iterable[Sample]:
-        """Those of another source, for the only signature."""
-        return self._read(model, source, next(iter(self.signatures), None))
-
-    def _read(self, model: Path, source: Path, key: str | None) -> Iterable[Sample]:
-        from .data_preprocess import DataPreprocess
-
-        made = None if self.preprocess is None else DataPreprocess(self.preprocess)
-        return read_samples(model, source, key, made)
-
-
 def _validated(
     made: QuantizedModel, samples: Iterable[Sample], labels: Path | None, require: str | None
 ) -> bool:
     """Compare on samples and show it; whether what is required holds."""
     known = None if labels is None else read_labels(labels)
     found = made.validate(samples, known)
-    table = make_table("output", "SQNR dB", "cosine", "largest error", "top-1", "top-5")
+    maps = ("IoU",) if any(each.iou is not None for each in found.outputs) else ()
+    table = make_table("output", "SQNR dB", "cosine", "largest error", "top-1", "top-5", *maps)
     for each in found.outputs:
-        shares = ["" if share is None else f"{share:.1%}" for share in (each.top1, each.top5)]
+        known = (each.top1, each.top5, *((each.iou,) if maps else ()))
+        shares = ["" if share is None else f"{share:.1%}" for share in known]
         table.add_row(
             shown(each.name), f"{each.sqnr_db:.1f}", f"{each.cosine:.6f}", f"{each.max_error:.4g}", *shares
         )
     make_console().print(table)
     if found.accuracy is not None:
         echo(f"accuracy: {found.accuracy[1]:.1%}, of the float model {found.accuracy[0]:.1%}")
+    for each in found.outputs:
+        if each.labelled_iou is not None:
+            real, other = each.labelled_iou
+            echo(f"IoU with the labels: {other:.1%}, of the float model {real:.1%}")
+    if found.detections is not None:
+        echo(
+            f"objects of the float model that are found: {found.detections.found:.1%} of "
+            f"{found.detections.objects:,}; of those found that it has: {found.detections.right:.1%}; "
+            f"their boxes overlap by {found.detections.overlap:.1%}"
+        )
     if require is None or found.reaches(require):
         return True
     echo(f"required: {require}, which does not hold", err=True)
@@ -313,6 +294,7 @@ def calibration(
     ranges: Path | None = None,
     observer: str = "minmax",
     jobs: int = 1,
+    is_random: bool = False,
 ) -> Calibration | None:
     """The ranges of activations; UsageError where they are asked for and nothing gives them, or not."""
     from ..converter.quantization.calibration import Calibration
@@ -329,7 +311,9 @@ def calibration(
             "integer activations and gptq need data: --calibrate must name samples of the inputs (an .npz, "
             "say), or --ranges what --only-calibrate wrote"
         )
-    return quantizer.calibrate(samples, observer=observer, jobs=jobs)
+    found = quantizer.calibrate(samples, observer=observer, jobs=jobs)
+    found.is_random = is_random
+    return found
 
 
 def _recipe(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .calibration_data import read_samples
 from .quantize import calibration
+from .sample_options import SampleOptions
 
 if TYPE_CHECKING:
     from ..converter.conversion import Conversion
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def quantized_conversion(
-    converter: Converter, scheme: str, data: Path | None, io: str
+    converter: Converter, scheme: str, data: SampleOptions, io: str
 ) -> tuple[Conversion, QuantizedModel]:
     """The conversion with the model that `numlite quantize` makes of its model; and what that was made by.
 
@@ -32,17 +31,15 @@ def quantized_conversion(
         converter.optimizations = [Optimize.DEFAULT]  # ranges that training has found stay in the model
     found = converter.unquantized()
     quantizer = Quantizer(found.model, scheme_recipe(scheme))
-    if data is None and quantizer.need_calibration:
+    samples = data.samples(found.model)
+    if samples is None and quantizer.need_calibration:
         raise click.UsageError(
             f"--quantize {scheme}: its ranges come from data; --calibrate must name samples of the inputs "
             "(an .npz, say)"
         )
-    if data is not None and not quantizer.uses_calibration:
+    if samples is not None and not quantizer.uses_calibration:
         raise click.UsageError(f"--calibrate: --quantize {scheme} asks for no data")
     ends = "float32" if io == "float" else io
-    made = quantizer.quantize(
-        calibration(quantizer, None if data is None else read_samples(found.model, data)),
-        input_type=ends,
-        output_type=ends,
-    )
+    ranges = calibration(quantizer, samples, is_random=data.is_random)
+    made = quantizer.quantize(ranges, input_type=ends, output_type=ends)
     return replace(found, file=made.file), made

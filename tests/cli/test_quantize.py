@@ -118,7 +118,7 @@ def test_a_folder_of_samples(model: Path, data: Path, tmp_path: Path) -> None:
         (["--only-calibrate"], "--calibrate must name the data", 2),
         (["--calibrate", "{data}", "--observer", "median"], "observer: must be one of minmax", 1),
         (["--calibrate", "{data}", "--io", "int16"], "must be of float32, int8, uint8", 1),
-        (["--calibrate", "{folder}"], "there must be samples, got none", 1),
+        (["--calibrate", "{folder}"], "a folder must hold either .npy files or pictures, got 0 and 0", 1),
         (["--ranges", "{data}"], "", 1),
     ],
 )

@@ -70,7 +70,7 @@ def test_ranges_of_training_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--io", "int8"], "--calibrate, --io: only with --quantize"),
+        (["--io", "int8"], "--calibrate, --random-calibration, --io: only with --quantize"),
         (["--quantize", "int8"], "--quantize int8: its ranges come from data; --calibrate must name samples"),
         (
             ["--quantize", "dynamic", "--calibrate", "{data}"],
