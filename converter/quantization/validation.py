@@ -13,11 +13,13 @@ from ...lite.interpreter import Interpreter
 from ...lite.model import Model
 from ..model_runner import model_interpreter
 from .calibrate import Sample, run_sample
+from .class_maps import ClassMaps, class_maps
+from .detections import DetectionCloseness, Detections, detection_outputs
 from .layer_statistics import as_taken, real_values
 
 Labels = Sequence[int] | np.ndarray
 _TOP = 5
-_GOAL = re.compile(r"\s*(sqnr|cosine|agree|accuracy)\s*>=\s*([-+.\de]+)\s*")
+_GOAL = re.compile(r"\s*(sqnr|cosine|agree|accuracy|iou|boxes)\s*>=\s*([-+.\de]+)\s*")
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,9 @@ class OutputCloseness:
     """How near an output comes: SQNR in dB, the cosine of the angle between both, and the largest error.
 
     top1 is the share of rows (of the last axis) whose largest value is at the same place, top5 that of rows
-    where the float model's is among the five largest; None for outputs of one value a row.
+    where the float model's is among the five largest; None for outputs of one value a row. iou is the mean
+    overlap of classes in both models' maps, None for what is no map (class_maps), labelled_iou that of labels
+    with the float model's and with the other's.
     """
 
     name: str
@@ -34,15 +38,21 @@ class OutputCloseness:
     max_error: float
     top1: float | None
     top5: float | None
+    iou: float | None = None
+    labelled_iou: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class Validation:
-    """outputs in the model's order; accuracy is that of the float model and of the other, with labels."""
+    """outputs in the model's order; accuracy is that of the float model and of the other, with labels.
+
+    detections are for models that end in TFLite_Detection_PostProcess.
+    """
 
     samples: int
     outputs: list[OutputCloseness]
     accuracy: tuple[float, float] | None = None
+    detections: DetectionCloseness | None = None
 
     @property
     def worst_db(self) -> float:
@@ -50,16 +60,26 @@ class Validation:
         return min((output.sqnr_db for output in self.outputs), default=float("inf"))
 
     def reaches(self, goal: str) -> bool:
-        """Whether a goal holds: sqnr>=30, cosine>=0.99, agree>=0.99 (of all outputs), or accuracy>=0.9."""
+        """Whether a goal holds: sqnr>=30, cosine>=0.99, agree>=0.99, iou>=0.9 (of all outputs),
+        accuracy>=0.9, or boxes>=0.9 (of the objects that one model detects, by the other).
+
+        Raises ModelError where nothing tells.
+        """
         what, least = parsed_goal(goal)
         if what == "accuracy":
             if self.accuracy is None:
                 raise ModelError("goal: accuracy needs labels, got none")
             return self.accuracy[1] >= least
-        values = [{"sqnr": o.sqnr_db, "cosine": o.cosine, "agree": o.top1}[what] for o in self.outputs]
+        if what == "boxes":
+            if self.detections is None:
+                raise ModelError("goal: boxes needs outputs of TFLite_Detection_PostProcess, got others")
+            return min(self.detections.found, self.detections.right) >= least
+        measures = ((o.sqnr_db, o.cosine, o.top1, o.iou) for o in self.outputs)
+        values = [dict(zip(("sqnr", "cosine", "agree", "iou"), each, strict=True))[what] for each in measures]
         known = [value for value in values if value is not None]
         if not known:
-            raise ModelError(f"goal: {what} needs an output with several values a row, got none")
+            needed = "is a map of classes" if what == "iou" else "has several values a row"
+            raise ModelError(f"goal: {what} needs an output that {needed}, got none")
         return min(known) >= least
 
 
@@ -73,7 +93,8 @@ def parsed_goal(goal: str) -> tuple[str, float]:
 
 
 def _wrong(goal: str) -> tuple[str, float]:
-    raise ModelError(f"goal: must be like sqnr>=30, cosine>=0.99, agree>=0.99 or accuracy>=0.9, got {goal!r}")
+    rest = "agree>=0.99, accuracy>=0.9, iou>=0.9 or boxes>=0.9"
+    raise ModelError(f"goal: must be like sqnr>=30, cosine>=0.99, {rest}, got {goal!r}")
 
 
 def validate(
@@ -82,12 +103,15 @@ def validate(
     samples: Iterable[Sample],
     labels: Labels | None = None,
 ) -> Validation:
-    """Run both models on samples of the float one's inputs; labels are those of the first output's rows.
+    """Run both models on samples of the float one's inputs; labels are those of the first output's rows, or
+    of the points of its map.
 
     Raises ModelError where there is no sample, one does not fit, or the labels are not as many.
     """
     real, other = model_interpreter(float_model), model_interpreter(quantized)
     sums: dict[str, _Sums] = {}
+    places = detection_outputs(float_model)
+    detections = None if places is None else Detections(places)
     right: list[tuple[bool, bool]] = []
     count = 0
     for sample in samples:
@@ -95,18 +119,24 @@ def validate(
         graph = run_sample(real, sample, where)
         run_sample(other, as_taken(other, sample), where)
         pairs = list(zip(_outputs(real, graph), _outputs(other, graph), strict=True))
-        for (name, a), (_, b) in pairs:
-            sums.setdefault(name, _Sums(name)).add(a, b)
+        own = None
         if labels is not None:
-            right += _right([pairs[0][side][1] for side in (0, 1)], labels, len(right))
+            classes = _classes(*(pairs[0][side][1] for side in (0, 1)))
+            own = _own_labels(labels, len(right), len(classes[0]))
+            right += [(bool(a == label), bool(b == label)) for a, b, label in zip(*classes, own, strict=True)]
+        for place, ((name, a), (_, b)) in enumerate(pairs):
+            sums.setdefault(name, _Sums(name)).add(a, b, None if place else own)
+        if detections is not None and graph == 0:
+            detections.add(*([pair[side][1] for pair in pairs] for side in (0, 1)))
         count += 1
     if not count:
         raise ModelError("validation: there must be samples, got none")
-    if labels is not None and len(right) != len(labels):
-        raise ModelError(f"labels: must be as many as rows, got {len(labels)} for {len(right)}")
+    if labels is not None and len(right) != np.size(labels):
+        raise ModelError(f"labels: must be as many as rows, got {np.size(labels)} for {len(right)}")
     shares = np.mean(right, axis=0) if right else None
     accuracy = None if shares is None else (float(shares[0]), float(shares[1]))
-    return Validation(count, [each.closeness() for each in sums.values()], accuracy)
+    found = None if detections is None else detections.closeness()
+    return Validation(count, [each.closeness() for each in sums.values()], accuracy, found)
 
 
 def _outputs(interpreter: Interpreter, graph: int) -> list[tuple[str, np.ndarray]]:
@@ -115,13 +145,18 @@ def _outputs(interpreter: Interpreter, graph: int) -> list[tuple[str, np.ndarray
     return [(tensor.name, real_values(tensor, tensor.array())) for tensor in tensors]
 
 
-def _right(values: list[np.ndarray], labels: Labels, first: int) -> list[tuple[bool, bool]]:
-    """Of each row, whether the float model and the other one have the largest value at the label."""
-    best = [each.reshape(-1, each.shape[-1]).argmax(axis=1) for each in values]
-    own = np.asarray(labels)[first : first + len(best[0])]
-    if len(own) != len(best[0]):
-        raise ModelError(f"labels: must be as many as rows, got {len(labels)}")
-    return [(bool(a == label), bool(b == label)) for a, b, label in zip(*best, own, strict=True)]
+def _classes(real: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each row of both models' outputs, or of each point of their maps, flat."""
+    maps = class_maps(real, other)
+    a, b = maps or (each.reshape(-1, each.shape[-1]).argmax(axis=1) for each in (real, other))
+    return a.reshape(-1), b.reshape(-1)
+
+
+def _own_labels(labels: Labels, first: int, count: int) -> np.ndarray:
+    own = np.asarray(labels).reshape(-1)[first : first + count]
+    if len(own) != count:
+        raise ModelError(f"labels: must be as many as rows, got {np.size(labels)}")
+    return own
 
 
 class _Sums:
@@ -132,11 +167,13 @@ class _Sums:
         self._signal = self._other = self._noise = self._product = self._largest = 0.0
         self._rows = self._same = self._among = 0
         self._is_ranked = True
+        self._maps = ClassMaps()
 
-    def add(self, real: np.ndarray, other: np.ndarray) -> None:
+    def add(self, real: np.ndarray, other: np.ndarray, labels: np.ndarray | None = None) -> None:
         a, b = real.astype(np.float64), other.astype(np.float64)
         if a.shape != b.shape:
             raise ModelError(f"output {self._name!r}: must have one shape, got {a.shape} and {b.shape}")
+        self._maps.add(real, other, labels)
         self._signal, self._other = self._signal + float((a * a).sum()), self._other + float((b * b).sum())
         self._noise, self._product = (
             self._noise + float(((a - b) ** 2).sum()),
@@ -158,7 +195,8 @@ class _Sums:
         length = float(np.sqrt(self._signal * self._other))
         cosine = self._product / length if length else float(self._signal == self._other)
         return OutputCloseness(
-            self._name, sqnr, cosine, self._largest, self._share(self._same), self._share(self._among)
+            *(self._name, sqnr, cosine, self._largest, self._share(self._same), self._share(self._among)),
+            *(self._maps.overlap(), self._maps.labelled()),
         )
 
     def _share(self, count: int) -> float | None:
