@@ -189,6 +189,9 @@ def string_n_grams(
     if splits and (splits[0] != 0 or splits[-1] != count or sorted(splits) != list(splits)):
         message = f"splits must rise from 0 to {count}, got {splits[:16]}"
         raise InvalidArgumentError(f"StringNGrams: {message}")
+    if not splits or not count:
+        # Not even pads make a run; of no splits the strings are empty.
+        return string_array([b""] * count, [count]), data_splits.copy()
     made: list[bytes] = []
     ends = [0]
     for start, end in pairwise(splits):
@@ -203,8 +206,7 @@ def string_n_grams(
             runs = [separator.join([left_pad] * around + row + [right_pad] * around)]
         made += runs
         ends.append(len(made))
-    out = np.array(ends if splits else [], data_splits.dtype)
-    return string_array(made, [len(made)]), out
+    return string_array(made, [len(made)]), np.array(ends, data_splits.dtype)
 
 
 def sharded_filename(basename: np.ndarray, shard: np.ndarray, num_shards: np.ndarray) -> np.ndarray:

@@ -140,3 +140,19 @@ def test_nothing_separates_a_string_from_empty_ones_before_it() -> None:
         Tnumsegments="i64",
     )
     assert y.tolist() == [b"bar", b"foo,"]
+
+
+@pytest.mark.parametrize(
+    ("data", "splits", "runs"),
+    [([], [0, 0], []), (["a", "b"], [], ["", ""]), (["a"], [0, 0, 1], ["L|R", "L|a", "a|R"])],
+)
+def test_runs_of_nothing_have_no_pads_where_there_is_no_string(
+    data: list[str], splits: list[int], runs: list[str]
+) -> None:
+    """As TensorFlow 2.21 has them: of no splits as many empty strings as there are strings."""
+    texts = np.array([text.encode() for text in data], object)
+    pads = {"left_pad": "string$L", "right_pad": "string$R", "separator": "string$|"}
+    rest = {"ngram_widths": "list(i32)$2", "pad_width": "i32$1", "preserve_short_sequences": "bool$false"}
+    found, ends = run("StringNGrams", [texts, np.int64(splits)], Tsplits="i64", **pads, **rest)
+    assert found.tolist() == [text.encode() for text in runs]
+    assert ends.tolist() == ([0, 1, 3] if len(splits) == 3 else splits)
