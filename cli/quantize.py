@@ -264,8 +264,8 @@ def _validated(
     maps = ("IoU",) if any(each.iou is not None for each in found.outputs) else ()
     table = make_table("output", "SQNR dB", "cosine", "largest error", "top-1", "top-5", *maps)
     for each in found.outputs:
-        known = (each.top1, each.top5, *((each.iou,) if maps else ()))
-        shares = ["" if share is None else f"{share:.1%}" for share in known]
+        told = (each.top1, each.top5, *((each.iou,) if maps else ()))
+        shares = ["" if share is None else f"{share:.1%}" for share in told]
         table.add_row(
             shown(each.name), f"{each.sqnr_db:.1f}", f"{each.cosine:.6f}", f"{each.max_error:.4g}", *shares
         )

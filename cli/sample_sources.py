@@ -81,7 +81,7 @@ def _function(source: Path) -> Callable[[], Iterable[Any]]:
         raise _failed(source, error) from error
     if not callable(found):
         raise click.ClickException(f"{source}: it must have a function {FUNCTION}() that yields samples")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _failed(source: Path, error: Exception) -> click.ClickException:

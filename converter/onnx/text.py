@@ -23,10 +23,9 @@ def concat(c: Call) -> Tensor:
     """The strings of one behind those of the other."""
     x, y = c.inputs()
     if x.is_known and y.is_known and x.rank and y.rank:
-        shape = c.body.integers(np.broadcast_shapes(x.sizes, y.sizes))
-        x, y = (
-            each if each.shape == tuple(shape.data) else c.make("BroadcastTo", each, shape) for each in (x, y)
-        )  # type: ignore[arg-type]
+        shape = np.broadcast_shapes(x.sizes, y.sizes)
+        sizes = c.body.integers(shape)
+        x, y = (each if each.shape == shape else c.make("BroadcastTo", each, sizes) for each in (x, y))
     return c.make("StringJoin", x, y)
 
 
