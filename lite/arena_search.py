@@ -1,7 +1,9 @@
-"""ArenaSearch: memory plans that fit a given arena, by a complete search in native code, for those who ship.
+"""ArenaSearch: memory plans that fit a given arena, by searches in native code, for those who ship.
 
 Allocations are placed from the bottom up, each on the highest of what lies below it (a canonical form that
 every plan can be brought into), the lowest first; kernels/compiled/arena_search.py says what is cut off.
+Which comes first of those that can lie as low decides how long a search takes: many short ones, each in
+another order, find what one long search does not.
 Source: M. D. Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning,
 ASPLOS 2023.
 """
@@ -9,6 +11,8 @@ ASPLOS 2023.
 from __future__ import annotations
 
 import ctypes
+import itertools
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,27 +21,61 @@ from .arena_planner import ALIGNMENT, lower_bound, plan_offsets
 from .native_blocks import ARENA_SEARCH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .kernel_call import KernelLibrary
     from .lifetimes import Lifetime
 
-# Placements that a whole search may try, some two microseconds each. A count, not a clock: the same
-# lifetimes give the same plan on every machine.
-SEARCH_STEPS = 4_000_000
-_FIRST_STEPS = 100_000
-_FOUND, _NONE = 0, 1
-_FRAME = 11  # words of a frame of the search
+# Placements that a whole search may try, some two to thirteen microseconds each. A count, not a clock: the
+# same lifetimes give the same plan on every machine.
+SEARCH_STEPS = 1_200_000
+_FOUND, _NONE, _NOT_ENDED = 0, 1, 2
+_TRIED = 2  # of `used`: how many placements were tried
+_FRAME = 15  # words of a frame of the search
+# Of a round: a hasty search in each order, many in orders of chance, and a complete one; rounds double the
+# steps of all but those of chance.
+_FIRST_STEPS = 2_000
+_HASTY_STEPS = 8_000
+_CHANCES, _CHANCE_STEPS = 64, 1_000
+_COMPLETE_STEPS = 32_000
+_CHANCE = 0.6  # by which an allocation may seem larger than it is
 
 
 class _Order(NamedTuple):
-    """Which allocation comes first of those that can lie as low: the largest by these, in turn."""
+    """Which allocation comes first of those that can lie as low: the largest by these, in turn.
+
+    chance is a factor of each allocation for the first of the fields.
+    """
 
     fields: tuple[str, ...]
+    chance: np.ndarray | None = None
 
 
 # By the fullest position that it is live at, its life's length, and its area (bytes times length).
-_ORDERS = (_Order(("total", "length", "area")), _Order(("total", "area", "length")))
+_ORDERS = (
+    _Order(("total", "length", "area")),
+    _Order(("total", "area", "length")),
+    _Order(("length", "area", "total")),
+)
+
+
+class _Attempt(NamedTuple):
+    order: _Order
+    steps: int
+    is_hasty: bool
+
+
+def _attempts(count: int) -> Iterator[_Attempt]:
+    """Searches in the order in which they are worth while, without end; the same for each count."""
+    random = Random(count)
+    yield _Attempt(_ORDERS[0], _FIRST_STEPS, False)
+    for turn in itertools.count():
+        for order in _ORDERS:
+            yield _Attempt(order, _HASTY_STEPS << turn, True)
+        for n in range(_CHANCES):
+            chance = np.array([1 + _CHANCE * random.random() for _ in range(count)])
+            yield _Attempt(_Order(("area", "length")[n % 2 :], chance), _CHANCE_STEPS, True)
+        yield _Attempt(_ORDERS[turn % len(_ORDERS)], _COMPLETE_STEPS << turn, False)
 
 
 def best_offsets(
@@ -64,22 +102,33 @@ def offsets_within(
     lifetimes: Sequence[Lifetime], capacity: int, library: KernelLibrary, steps: int = SEARCH_STEPS
 ) -> list[int] | None:
     """Offsets in an arena of capacity bytes; None where there are none, or that many steps find none."""
+    offsets = [0] * len(lifetimes)
+    for part in _parts(lifetimes):
+        problem = _Problem([lifetimes[i] for i in part])
+        for attempt in _attempts(len(part)):
+            status = problem.search(attempt, capacity, steps, library)
+            steps -= problem.tried
+            if status != _NOT_ENDED or steps <= 0:
+                break
+        if status != _FOUND:
+            return None
+        for i, offset in zip(part, problem.offsets.tolist(), strict=True):
+            offsets[i] = offset
+    return offsets
+
+
+def _parts(lifetimes: Sequence[Lifetime]) -> Iterator[list[int]]:
+    """The allocations that have bytes, by stretches of time that none of them reaches out of."""
     placed = [i for i, lifetime in enumerate(lifetimes) if lifetime.nbytes]
-    problem = _Problem([lifetimes[i] for i in placed])
-    budget = _FIRST_STEPS
-    while steps > 0:
-        for order in _ORDERS:
-            status = problem.search(order, capacity, min(budget, steps), library)
-            if status == _FOUND:
-                offsets = [0] * len(lifetimes)
-                for i, offset in zip(placed, problem.offsets.tolist(), strict=True):
-                    offsets[i] = offset
-                return offsets
-            if status == _NONE:
-                return None
-        steps -= budget * len(_ORDERS)
-        budget *= 4
-    return None
+    part, end = list[int](), -1
+    for i in sorted(placed, key=lambda i: lifetimes[i].first):
+        if part and lifetimes[i].first > end:
+            yield part
+            part = []
+        part.append(i)
+        end = max(end, lifetimes[i].last)
+    if part:
+        yield part
 
 
 def _end(lifetimes: Sequence[Lifetime], offsets: Sequence[int]) -> int:
@@ -107,27 +156,29 @@ class _Problem:
         length = end - begin
         self.by = {"total": np.array(total, np.int64), "length": length, "area": length * size}
         self.offsets = np.zeros(0, np.int64)
+        self.tried = 0
 
-    def search(self, order: _Order, capacity: int, steps: int, library: KernelLibrary) -> int:
-        """_FOUND with offsets, _NONE where there are none, anything else where the search has not ended."""
+    def search(self, attempt: _Attempt, capacity: int, steps: int, library: KernelLibrary) -> int:
+        """_FOUND with offsets, _NONE where there are none, _NOT_ENDED where the steps find none."""
         count, sections = self.count, self.sections
         arrays = {
-            "order": np.lexsort([-self.by[field] for field in reversed(order.fields)]),
+            "order": self._places(attempt.order),
             **{"first": self.first, "last": self.last, "size": self.size},
             **{"height": np.zeros(sections, np.int64), "live": self.live.copy()},
             "crossing": self.crossing.copy(),
             "offsets": np.full(count, -1, np.int64),
             "trail": np.zeros(count + 1, np.int64),
             "heights": np.zeros(int((self.last - self.first).sum()) + 1, np.int64),
-            # For each depth: a placement lies between one and the next.
-            "candidates": np.zeros((count + 1, count), np.int64),
-            "lowest": np.zeros((count + 1, count), np.int64),
-            "floors": np.zeros((count + 1, sections), np.int64),
+            # For each depth: a placement lies between one and the next. The first list is of all.
+            "candidates": np.zeros((count + 2, count), np.int64),
+            "lowest": np.zeros((count + 2, count), np.int64),
+            "ends": np.zeros(sections, np.int64),
             "frames": np.zeros((count + 2, _FRAME), np.int64),
             "used": np.zeros(3, np.int64),
         }
         args = np.zeros(1, ARENA_SEARCH)
-        args["count"], args["sections"], args["capacity"], args["steps"] = count, sections, capacity, steps
+        args["count"], args["sections"], args["capacity"] = count, sections, capacity
+        args["steps"], args["hasty"] = min(attempt.steps, steps), attempt.is_hasty
         for name, array in arrays.items():
             arrays[name] = np.ascontiguousarray(array, np.int64)
             args[name] = arrays[name].ctypes.data
@@ -136,4 +187,12 @@ class _Problem:
         )
         self.offsets = arrays["offsets"]
         status: int = run(args.ctypes.data, 0, 1)
+        self.tried = int(arrays["used"][_TRIED])
         return status
+
+    def _places(self, order: _Order) -> np.ndarray:
+        """int64 [count]: the allocations, the first one first."""
+        keys = [-self.by[field] for field in order.fields]
+        if order.chance is not None:
+            keys[0] = keys[0] * order.chance
+        return np.lexsort(keys[::-1])

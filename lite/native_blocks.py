@@ -129,9 +129,9 @@ ARENA_SEARCH = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("count", "sections", "capacity", "steps"),
+            *("count", "sections", "capacity", "steps", "hasty"),
             *("order", "first", "last", "size", "height", "live", "crossing", "offsets", "trail", "heights"),
-            *("candidates", "lowest", "floors", "frames", "used"),
+            *("candidates", "lowest", "ends", "frames", "used"),
         )
     ]
 )
