@@ -49,7 +49,9 @@ class LayerStatistics:
         values = stored.astype(np.float64)
         if self.scale is not None:
             limits = np.iinfo(stored.dtype)
-            self.saturated += int(np.count_nonzero((stored == limits.min) | (stored == limits.max)))
+            # What stands for zero at an end is exact: a RELU's zeros are not cut off.
+            for end in {int(limits.min), int(limits.max)} - {self.zero_point}:
+                self.saturated += int(np.count_nonzero(stored == end))
             values = (values - self.zero_point) * self.scale
         wide = real.astype(np.float64)
         if self.clip is not None:

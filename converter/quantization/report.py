@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
@@ -23,6 +24,7 @@ from .model_editor import ModelEditor
 from .model_notes import RANDOM_CALIBRATION
 from .operator_times import OperatorTimes, operator_times
 from .range_drawing import drawn_range
+from .scheme import Scheme
 from .weight_rewrite import Outcome, scope_of
 
 _SUSPECTS, _BARS = 10, 32
@@ -30,8 +32,9 @@ _LEGEND = (
     "SQNR (dB) is that of the operator's result in the quantized model against the float one's; "
     "what lies before has its share. <i>lost</i>: by how much it is below the worst operand's. "
     "<i>RMSE / scale</i>: rounding alone makes 0.289. <i>saturated</i>: the share of values at the ends of "
-    "the integers' range. <i>weights</i>: the SQNR of the worst channel. <i>values</i>: how often they occur "
-    "in the float model; between the lines is what integers stand for, <i>outside</i> the rest. "
+    "the integers' range, but for zeros. <i>weights</i>: the SQNR of the worst channel. <i>values</i>: how "
+    "often they occur in the float model; between the lines is what integers stand for, <i>outside</i> the "
+    "rest. "
     "<i>\u00b5s</i>: the median time of the operator alone in numlite on the machine that made this page."
 )
 _RANDOM = (
@@ -122,6 +125,7 @@ class Report:
     def to_html(self, title: str = "quantized model") -> str:
         """A page of one file."""
         before, after = self.sizes
+        names = _short_names([layer.scope for layer in self.layers])
         return "\n".join(
             [
                 f"{head(title)}<p>{after:,} bytes, {after / max(before, 1):.0%} of {before:,}; "
@@ -134,7 +138,10 @@ class Report:
                 "<h2>Look at these first</h2>",
                 table(
                     ("operator", "result", "lost dB", "SQNR dB", "rule that leaves it as it is"),
-                    [(s.operation, s.scope, s.lost_db, s.sqnr_db, _option(s)) for s in self.suspects()],
+                    [
+                        (s.operation, _named(s.scope, names), s.lost_db, s.sqnr_db, _option(s.scope, names))
+                        for s in self.suspects()
+                    ],
                 ),
                 f"<h2>Operators</h2><p>{_LEGEND}</p>",
                 table(
@@ -154,7 +161,7 @@ class Report:
                         *("saturated", "RMSE / scale", "weights dB", "SQNR dB", "lost dB"),
                         *("\u00b5s before", "\u00b5s after"),
                     ),
-                    [_row(layer) for layer in self.layers],
+                    [_row(layer, names) for layer in self.layers],
                 ),
             ]
         )
@@ -258,9 +265,9 @@ def _layer(
     found: dict[str, LayerStatistics],
     weights: Mapping[str, np.ndarray],
 ) -> LayerReport:
-    scheme = "" if outcome.scheme is None else _words(outcome)
-    base = LayerReport(outcome.operation, outcome.scope, scheme, outcome.reason)
     seen, noise = found.get(tensors.result), weights.get(tensors.result)
+    scheme = "" if outcome.scheme is None else _words(outcome.scheme, noise is not None)
+    base = LayerReport(outcome.operation, outcome.scope, scheme, outcome.reason)
     worst = None if noise is None or not len(noise) else float(noise.min())
     if seen is None or not seen.count:
         return LayerReport(**{**asdict(base), "weights_db": worst})
@@ -280,23 +287,50 @@ def _layer(
     )
 
 
-def _words(outcome: Outcome) -> str:
-    scheme = outcome.scheme
-    assert scheme is not None
+def _words(scheme: Scheme, has_filter: bool) -> str:
     if scheme.is_float16:
         return "float16 weights"
-    inputs = f"int{scheme.activation_bits}" if scheme.activation_bits else "float32"
-    return f"int{scheme.weight_bits} weights, {inputs} activations"
+    if not scheme.activation_bits:
+        return f"int{scheme.weight_bits} weights, float32 activations"
+    is_plain = not has_filter or scheme.weight_bits == scheme.activation_bits
+    return f"int{scheme.activation_bits}" + ("" if is_plain else f", int{scheme.weight_bits} weights")
 
 
-def _option(layer: LayerReport) -> str:
-    return f"--skip '^{re.escape(layer.scope)}$'"
+def _short_names(scopes: Sequence[str]) -> dict[str, str]:
+    """Of each, as many of the names that fusing has joined as tell it from all others."""
+    counts = Counter(prefix for scope in scopes for prefix in _prefixes(scope))
+    return {scope: next((p for p in _prefixes(scope) if counts[p] == 1), scope) for scope in scopes}
 
 
-def _row(layer: LayerReport) -> tuple[object, ...]:
+def _prefixes(scope: str) -> list[str]:
+    return list(accumulate(scope.split(";"), lambda before, name: f"{before};{name}"))
+
+
+def _named(scope: str, names: Mapping[str, str]) -> object:
+    """The short name of an operator's result; what else it is called shows when it is pointed at."""
+    short = names[scope]
+    return (
+        scope if short == scope else Markup(f"<span class=t title='{text(scope)}'>{text(short)}; ...</span>")
+    )
+
+
+def _option(scope: str, names: Mapping[str, str]) -> str:
+    short = names[scope]
+    return f"--skip '^{re.escape(short)}{'$' if short == scope else ';'}'"
+
+
+def _row(layer: LayerReport, names: Mapping[str, str]) -> tuple[object, ...]:
     becomes = layer.scheme or f"float: {layer.reason}"
     return (
-        *(layer.operation, layer.scope, becomes, layer.type, layer.scale, layer.zero_point, layer.low),
+        *(
+            layer.operation,
+            _named(layer.scope, names),
+            becomes,
+            layer.type,
+            layer.scale,
+            layer.zero_point,
+            layer.low,
+        ),
         *(layer.high, _drawing(layer), layer.outside),
         *(layer.saturated, layer.rmse_per_scale, layer.weights_db, layer.sqnr_db, layer.lost_db),
         *(None if each is None else each / 1000 for each in (layer.before_ns, layer.after_ns)),
