@@ -252,6 +252,7 @@ class Converter(KnownSettings):
         changed = bool(self.optimizations) or any(type not in (None, np.float32) for type in types)
         changed = changed or bool(self.quantized_input_stats) or self._experimental_calibrate_only
         changed = changed or self._experimental_full_integer_quantization_bias_type is not None
+        changed = changed or self._experimental_variable_quantization
         return changed or bool(self.target_spec.supported_types) or "INT8" in sets
 
     def failures(self) -> list[Failure]:

@@ -122,6 +122,7 @@ class Quantization:
                 "converter: must ask for integer activations, by optimizations = [Optimize.DEFAULT] and a "
                 f"representative_dataset; got {scheme or 'no optimizations'}"
             )
+        self._check(scheme)
         return self._recipe(scheme)
 
     def _recipe(self, scheme: str) -> Recipe:

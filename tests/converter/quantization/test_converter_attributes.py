@@ -123,6 +123,18 @@ def test_biases_that_no_kernel_takes_are_refused(settings: dict[str, Any], got: 
         net(**settings).convert()
 
 
+def test_the_debugger_refuses_them_too() -> None:
+    made = net(**WITH_DATA, **{BIAS: np.int16})
+    with pytest.raises(ValueError, match=r"int32 beside int8, .* got int16 beside int8"):
+        made.quantization().integer_recipe()
+
+
+@pytest.mark.parametrize(("settings", "got"), [({}, "float32"), (DEFAULT, "dynamic")])
+def test_floats_have_no_integer_variables(settings: dict[str, Any], got: str) -> None:
+    with pytest.raises(ValueError, match=f"_experimental_variable_quantization: must be with .* got {got}"):
+        net(**settings, _experimental_variable_quantization=True).convert()
+
+
 def test_calibrate_only_gives_the_float_model_with_ranges() -> None:
     plain, content = net().convert(), net(**WITH_DATA, **{CALIBRATE: True}).convert()
     assert operators(content) == operators(plain)
