@@ -41,8 +41,8 @@ _GROWTH = 2
 _SIZED_BY_VALUES = frozenset(("Fill", "Tile", "BroadcastTo", "Range", "OneHot", "PadV2", "MirrorPad"))
 
 
-# Weights stay integers.
-_NOT_FOLDED = frozenset(("UniformDequantize",))
+# Weights stay integers, and random numbers are drawn in each run.
+_NOT_FOLDED = frozenset(("UniformDequantize", "RandomUniform", "RandomStandardNormal", "Multinomial"))
 _VARIANT = element_type(DT_VARIANT)
 
 

@@ -19,6 +19,7 @@ from ...schema.graph_def import (
 )
 from ..building.computed_types import SHORT_INTEGERS
 from ..building.tensor import Tensor
+from ..ir.types import element_type
 from .call import Call, Rule
 
 
@@ -130,18 +131,39 @@ def xor(c: Call) -> Tensor:
     return c.make("NotEqual", c.input(0), c.input(1))
 
 
-def _bitwise(compute: Callable[[Tensor, Tensor], Tensor]) -> Rule:
-    """Of a + b and twice what is common to their bits, in integers that hold the sum."""
+def _bitwise(of: Callable[[Call, Tensor, Tensor], Tensor]) -> Rule:
+    """A function of bits, of int64 by the halves of both."""
 
     def rule(c: Call) -> Tensor:
-        a, b = c.inputs()
-        if a.type not in SHORT_INTEGERS:
-            raise UnsupportedError("only bits of 8 and 16 bit integers are built")
-        x, y, different = (c.body.cast(each, DT_INT32) for each in (a, b, c.make("BitwiseXor", a, b)))
-        common = c.make("TruncateDiv", x + y - different, c.body.scalar(2, DT_INT32))
-        return c.body.cast(compute(x + y, common), a.type)
+        a, b = c.input(0), c.input(1)
+        if a.type != DT_INT64:
+            return of(c, a, b)
+        halves = [c.make("Bitcast", each, type=element_type(DT_INT32)) for each in (a, b)]
+        return c.make("Bitcast", of(c, *halves), type=element_type(DT_INT64))
 
     return rule
+
+
+def _different_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
+    return c.make("BitwiseXor", a, b)
+
+
+def _any_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
+    return _different_bits(c, a, b) + _common_bits(c, a, b)
+
+
+def _common_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
+    """The bits that are 1 in both: half of what a + b is more than the bits that differ.
+
+    Where such a sum might not fit, that is so of all bits but the lowest, of which the product is taken.
+    """
+    if a.type in SHORT_INTEGERS:
+        x, y, different = (c.body.cast(each, DT_INT32) for each in (a, b, c.make("BitwiseXor", a, b)))
+        return c.body.cast(c.make("TruncateDiv", x + y - different, c.body.scalar(2, DT_INT32)), a.type)
+    one = c.body.scalar(1, a.type)
+    upper = [c.make("RightShift", each, one) for each in (a, b)]
+    lowest = [each - (half + half) for each, half in zip((a, b), upper, strict=True)]
+    return upper[0] + upper[1] - c.make("BitwiseXor", *upper) + lowest[0] * lowest[1]
 
 
 def bit_shift(c: Call) -> Tensor:
@@ -181,9 +203,9 @@ REGISTRATIONS: dict[str, Rule] = {
     "Add": _direct("AddV2"),
     "And": _direct("LogicalAnd"),
     "BitShift": bit_shift,
-    "BitwiseAnd": _bitwise(lambda total, common: common),
-    "BitwiseOr": _bitwise(lambda total, common: total - common),
-    "BitwiseXor": _direct("BitwiseXor"),
+    "BitwiseAnd": _bitwise(_common_bits),
+    "BitwiseOr": _bitwise(_any_bits),
+    "BitwiseXor": _bitwise(_different_bits),
     "Clip": clip,
     "Div": divided,
     "Equal": _direct("Equal"),

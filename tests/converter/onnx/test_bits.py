@@ -1,4 +1,4 @@
-"""BitShift against Python's integers, which have as many bits as they need."""
+"""Bits that are moved or combined, against integers of Python and NumPy."""
 
 from __future__ import annotations
 
@@ -38,3 +38,17 @@ def test_bits_are_moved(dtype: type, direction: str) -> None:
         return
     runner = Interpreter(model_content=Converter.from_onnx(built).convert()).get_signature_runner()
     np.testing.assert_array_equal(runner(x=x, by=by)["y"], shifted(x, by, direction))
+
+
+@pytest.mark.parametrize("op", ["And", "Or", "Xor"])
+@pytest.mark.parametrize("dtype", [*TYPES, np.int16])
+def test_bits_are_combined(dtype: type, op: str) -> None:
+    limits = np.iinfo(dtype)
+    ends = np.array([limits.min, limits.max, 0, 1], dtype)
+    a, b = (np.concatenate([RANDOM.integers(limits.min, limits.max, 28, dtype), ends]) for _ in range(2))
+    a, b = a.reshape(2, 16, 1), RANDOM.permuted(b).reshape(1, 1, 32)
+    infos = [value("a", ["n", 16, 1], dtype), value("b", b.shape, dtype)]
+    built = model([node(f"Bitwise{op}", ["a", "b"], "y")], infos, [value("y", None, dtype)])
+    runner = Interpreter(model_content=Converter.from_onnx(built).convert()).get_signature_runner()
+    wanted = getattr(np, f"bitwise_{op.lower()}")(a, b)
+    np.testing.assert_array_equal(runner(a=a, b=b)["y"], wanted)

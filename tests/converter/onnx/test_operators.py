@@ -361,7 +361,6 @@ def test_shapes_that_exporters_compute_follow_open_sizes() -> None:
     [
         (node("BitShift", ["x", "x"], "y", direction="RIGHT"), "a shift of 64 bits to the right"),
         (node("ArgMax", ["x"], "y"), "places of extremes of int64"),
-        (node("BitwiseAnd", ["x", "x"], "y"), "only bits of 8 and 16 bit"),
     ],
 )
 def test_what_has_no_form_says_why(made: NodeProto, message: str) -> None:

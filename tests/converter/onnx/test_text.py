@@ -138,6 +138,15 @@ def test_random_numbers_are_of_their_kind() -> None:
     assert drawn[1].sum() == 0
 
 
+def test_random_numbers_are_others_in_each_run() -> None:
+    """They are drawn by the model, though all that they are made of is constant."""
+    nodes = [node("RandomNormal", [], "y", shape=[8]), node("RandomUniformLike", ["x"], "z")]
+    built = model(nodes, [value("x", [8])], [value("y", [8]), value("z", [8])])
+    runner = Interpreter(model_content=Converter.from_onnx(built).convert()).get_signature_runner()
+    first, second = (runner(x=np.zeros(8, np.float32)) for _ in range(2))
+    assert not any((first[name] == second[name]).any() for name in "yz")
+
+
 def test_training_drops_as_many_as_it_is_told() -> None:
     x = np.full(4000, 3, np.float32)
     settings = {"ratio": np.array(0.25, np.float32), "mode": np.array(True)}
