@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, GatherOptionsT, RangeOptionsT
+from ...schema.tflite import BuiltinOperator
 from ..element_types import numpy_dtype_of
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
@@ -14,7 +14,7 @@ from .binary import binary
 from .cast import cast_to
 from .lowering import Lowering, Rule
 from .select import selected
-from .shape import shape_of
+from .shape import places_along
 
 
 def matrix_diag(lowering: Lowering, node: Node) -> LiteTensor:
@@ -106,25 +106,10 @@ def _off(lowering: Lowering, node: Node, x: LiteTensor, to: TensorType, sign: in
 
 def _rows_and_columns(lowering: Lowering, node: Node, x: LiteTensor) -> tuple[LiteTensor, LiteTensor]:
     """The number of each row, [rows, 1], and of each column, int32."""
-    rows, columns = (_places(lowering, node, x, axis) for axis in (-2, -1))
+    rows, columns = (places_along(lowering, node, x, axis) for axis in (-2, -1))
     axis = lowering.constant(lowering.name(node, "/axis"), np.array(1, np.int32))
     shape = None if rows.shape is None else (*rows.shape, 1)
     return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [rows, axis], shape), columns
-
-
-def _places(lowering: Lowering, node: Node, x: LiteTensor, axis: int) -> LiteTensor:
-    """0, 1 and so on along an axis, int32."""
-    assert x.shape is not None
-    size = x.shape[axis]
-    if size != -1:
-        return lowering.constant(lowering.name(node, "/places"), np.arange(size, dtype=np.int32))
-    zero, one, at = (
-        lowering.constant(lowering.name(node, f"/{n}"), np.array(n, np.int32))
-        for n in (0, 1, axis + len(x.shape))
-    )
-    sizes = shape_of(lowering, node, x, TensorType.INT32)
-    count = lowering.operator(node, BuiltinOperator.GATHER, [sizes, at], (), GatherOptionsT())
-    return lowering.operator(node, BuiltinOperator.RANGE, [zero, count, one], (-1,), RangeOptionsT())
 
 
 REGISTRATIONS: dict[str, Rule] = {

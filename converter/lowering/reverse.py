@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.tflite import (
     BuiltinOperator,
     ConcatenationOptionsT,
+    GatherOptionsT,
     ReverseSequenceOptionsT,
     SliceOptionsT,
 )
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .binary import binary
 from .cast import as_int32
 from .lowering import Lowering, Rule
+from .shape import places_along, size_along
 
 
 def reverse_v2(lowering: Lowering, node: Node) -> LiteTensor:
@@ -37,7 +42,7 @@ def reverse_sequence(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def roll(lowering: Lowering, node: Node) -> LiteTensor:
-    """For each axis the last elements before the first ones, by two SLICEs and a CONCATENATION."""
+    """For each axis the last elements before the first ones, by two SLICEs and a CONCATENATION, or GATHER."""
     x = lowering.input(node, 0)
     shifts = lowering.integers_input(node, 1, "the shift")
     axes = lowering.integers_input(node, 2, "the axis")
@@ -56,13 +61,23 @@ def _rolled(lowering: Lowering, node: Node, x: LiteTensor, shift: int, axis: int
     assert x.shape is not None
     count = x.shape[axis]
     if count == -1:
-        raise UnsupportedError(f"the size of axis {axis} must be known")
+        return _rolled_by_places(lowering, node, x, shift, axis)
     if count == 0 or shift % count == 0:
         return x
     first = count - shift % count
     parts = [_part(lowering, node, x, axis, first, count - first), _part(lowering, node, x, axis, 0, first)]
     options = ConcatenationOptionsT(axis=axis)
     return lowering.operator(node, BuiltinOperator.CONCATENATION, parts, x.shape, options)
+
+
+def _rolled_by_places(lowering: Lowering, node: Node, x: LiteTensor, shift: int, axis: int) -> LiteTensor:
+    """GATHER of the places (0, 1 ... less the shift) modulo their number, which is known in the run alone."""
+    by = lowering.constant(lowering.name(node, "/shift"), np.array(shift, np.int32))
+    moved = binary(lowering, node, BuiltinOperator.SUB, places_along(lowering, node, x, axis), by)
+    count = size_along(lowering, node, x, axis)
+    taken = binary(lowering, node, BuiltinOperator.FLOOR_MOD, moved, count)
+    options = GatherOptionsT(axis=axis)
+    return lowering.operator(node, BuiltinOperator.GATHER, [x, taken], x.shape, options)
 
 
 def _part(lowering: Lowering, node: Node, x: LiteTensor, axis: int, begin: int, size: int) -> LiteTensor:

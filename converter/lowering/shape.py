@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, RankOptionsT, ReducerOptionsT, ShapeOptionsT
+from ...schema.tflite import (
+    BuiltinOperator,
+    GatherOptionsT,
+    RangeOptionsT,
+    RankOptionsT,
+    ReducerOptionsT,
+    ShapeOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
@@ -20,6 +29,24 @@ def shape_of(lowering: Lowering, node: Node, x: LiteTensor, type: TensorType) ->
     )
     result.sizes = x.shape
     return result
+
+
+def size_along(lowering: Lowering, node: Node, x: LiteTensor, axis: int) -> LiteTensor:
+    """The size of an axis, an int32 scalar."""
+    assert x.shape is not None
+    at = lowering.constant(lowering.name(node, "/axis"), np.array(axis % len(x.shape), np.int32))
+    sizes = shape_of(lowering, node, x, TensorType.INT32)
+    return lowering.operator(node, BuiltinOperator.GATHER, [sizes, at], (), GatherOptionsT())
+
+
+def places_along(lowering: Lowering, node: Node, x: LiteTensor, axis: int) -> LiteTensor:
+    """0, 1 and so on along an axis, int32."""
+    assert x.shape is not None
+    if x.shape[axis] != -1:
+        return lowering.constant(lowering.name(node, "/places"), np.arange(x.shape[axis], dtype=np.int32))
+    zero, one = (lowering.constant(lowering.name(node, f"/{n}"), np.array(n, np.int32)) for n in (0, 1))
+    bounds = [zero, size_along(lowering, node, x, axis), one]
+    return lowering.operator(node, BuiltinOperator.RANGE, bounds, (-1,), RangeOptionsT())
 
 
 def shape_rule(lowering: Lowering, node: Node) -> list[LiteTensor]:
