@@ -24,10 +24,10 @@ def rescaling(c: Call) -> Tensor:
 def resizing(c: Call) -> Tensor:
     """To a size, cut or put around to keep the shape of what is seen."""
     size = [c.config.positive("height"), c.config.positive("width")]
-    return _as_batch(c, lambda x: _resized(c, x, size, c.config.flag("crop_to_aspect_ratio")))
+    return as_batch(c, lambda x: resized_as_told(c, x, size, c.config.flag("crop_to_aspect_ratio")))
 
 
-def _as_batch(c: Call, change: object) -> Tensor:
+def as_batch(c: Call, change: object) -> Tensor:
     """The change of [n, h, w, c], also for one image [h, w, c] and channels first."""
     assert callable(change)
     x = c.x
@@ -46,7 +46,7 @@ def _known(x: Tensor) -> tuple[int, int]:
     return height, width
 
 
-def _resized(c: Call, x: Tensor, size: list[int], crops: bool) -> Tensor:
+def resized_as_told(c: Call, x: Tensor, size: list[int], crops: bool) -> Tensor:
     mode = c.config.text("interpolation", "bilinear").lower()
     if crops:
         height, width = _known(x)
@@ -54,7 +54,7 @@ def _resized(c: Call, x: Tensor, size: list[int], crops: bool) -> Tensor:
             max(min(height, int(width * size[0] / size[1])), 1),
             max(min(width, int(height * size[1] / size[0])), 1),
         )
-        x = _box(x, [int((height - inner[0]) / 2), int((width - inner[1]) / 2)], list(inner))
+        x = box(x, [int((height - inner[0]) / 2), int((width - inner[1]) / 2)], list(inner))
     elif c.config.flag("pad_to_aspect_ratio"):
         x = _put_around(c, x, size)
     return resized(x, size, mode, c.config.flag("antialias"))
@@ -69,7 +69,7 @@ def _put_around(c: Call, x: Tensor, size: list[int]) -> Tensor:
     return padded(x, [(0, 0), *pairs, (0, 0)], c.body.scalar(c.config.real("fill_value", 0.0), x.type))
 
 
-def _box(x: Tensor, start: list[int], size: list[int]) -> Tensor:
+def box(x: Tensor, start: list[int], size: list[int]) -> Tensor:
     """A part of each image."""
     body = x.body
     return body.op("Slice", x, body.integers([0, *start, 0]), body.integers([-1, *size, -1]))
@@ -82,10 +82,10 @@ def center_crop(c: Call) -> Tensor:
     def change(x: Tensor) -> Tensor:
         spare = [old - new for old, new in zip(_known(x), size, strict=True)]
         if min(spare) < 0:
-            return _resized(c, x, size, True)
-        return _box(x, [each // 2 for each in spare], size)
+            return resized_as_told(c, x, size, True)
+        return box(x, [each // 2 for each in spare], size)
 
-    return c.floats(_as_batch(c, change))
+    return c.floats(as_batch(c, change))
 
 
 def random_crop(c: Call) -> Result:
@@ -93,7 +93,7 @@ def random_crop(c: Call) -> Result:
     if not c.importer.shared.is_keras_2:
         return identity(c)
     size = [c.config.positive("height"), c.config.positive("width")]
-    return _as_batch(c, lambda x: _resized(c, x, size, True))
+    return as_batch(c, lambda x: resized_as_told(c, x, size, True))
 
 
 _RANDOM = (

@@ -32,7 +32,7 @@ _REDUCED = {
 }
 
 
-def _axes(c: Call, rank: int) -> list[int]:
+def axes_of(c: Call, rank: int) -> list[int]:
     """The axes of the setting; all where it is None."""
     axis = c.config.get("axis")
     return list(range(rank)) if axis is None else [axis_of(each, rank) for each in integers_of(axis, "axis")]
@@ -42,7 +42,7 @@ def _reduced(op: str) -> Rule:
     def rule(c: Call) -> Tensor:
         x = c.tensor(0, "x")
         x = c.floats(x) if op == "Mean" or x.type == DT_BOOL else x
-        return c.make(op, x, c.body.integers(_axes(c, x.rank)), keep_dims=c.config.flag("keepdims"))
+        return c.make(op, x, c.body.integers(axes_of(c, x.rank)), keep_dims=c.config.flag("keepdims"))
 
     return rule
 
@@ -50,7 +50,7 @@ def _reduced(op: str) -> Rule:
 def _tested(op: str) -> Rule:
     def rule(c: Call) -> Tensor:
         x = c.body.cast(c.tensor(0, "x"), DT_BOOL)
-        return c.make(op, x, c.body.integers(_axes(c, x.rank)), keep_dims=c.config.flag("keepdims"))
+        return c.make(op, x, c.body.integers(axes_of(c, x.rank)), keep_dims=c.config.flag("keepdims"))
 
     return rule
 
@@ -60,7 +60,7 @@ def _spread(op: str | None) -> Rule:
 
     def rule(c: Call) -> Tensor:
         x = c.floats(c.tensor(0, "x"))
-        axes = c.body.integers(_axes(c, x.rank))
+        axes = c.body.integers(axes_of(c, x.rank))
         away = x - c.make("Mean", x, axes, keep_dims=True)
         y = c.make("Mean", away * away, axes, keep_dims=c.config.flag("keepdims"))
         return y if op is None else y.apply(op)
@@ -70,7 +70,7 @@ def _spread(op: str | None) -> Rule:
 
 def logsumexp(c: Call) -> Tensor:
     x = c.floats(c.tensor(0, "x"))
-    axes, keeps = c.body.integers(_axes(c, x.rank)), c.config.flag("keepdims")
+    axes, keeps = c.body.integers(axes_of(c, x.rank)), c.config.flag("keepdims")
     top = c.make("Max", x, axes, keep_dims=True)
     total = c.make("Sum", (x - top).apply("Exp"), axes, keep_dims=keeps).apply("Log")
     return total + (top if keeps else c.make("Max", x, axes))
@@ -104,7 +104,7 @@ def einsum(c: Call) -> Tensor:
     return c.make("Einsum", *inputs, equation=c.config.text("subscripts").replace(" ", ""))
 
 
-def _all(c: Call) -> list[Tensor]:
+def listed(c: Call) -> list[Tensor]:
     """The tensors of the first argument."""
     given = c.argument(0, "xs", c.argument(0, "x"))
     if not isinstance(given, list | tuple) or not given:
@@ -115,12 +115,12 @@ def _all(c: Call) -> list[Tensor]:
 
 
 def concatenate(c: Call) -> Tensor:
-    inputs = _all(c)
+    inputs = listed(c)
     return concatenated(inputs, axis_of(c.config.integer("axis", 0), inputs[0].rank))
 
 
 def stack(c: Call) -> Tensor:
-    inputs = _all(c)
+    inputs = listed(c)
     return c.make("Pack", *inputs, axis=axis_of(c.config.integer("axis", 0), inputs[0].rank + 1))
 
 
@@ -197,13 +197,13 @@ def expand_dims(c: Call) -> Tensor:
 
 def squeeze(c: Call) -> Tensor:
     x = c.tensor(0, "x")
-    axes = _axes(c, x.rank) if c.config.has("axis") else [i for i, size in enumerate(x.sizes) if size == 1]
+    axes = axes_of(c, x.rank) if c.config.has("axis") else [i for i, size in enumerate(x.sizes) if size == 1]
     return c.make("Squeeze", x, squeeze_dims=axes)
 
 
 def flip(c: Call) -> Tensor:
     x = c.tensor(0, "x")
-    return c.make("ReverseV2", x, c.body.integers(_axes(c, x.rank)))
+    return c.make("ReverseV2", x, c.body.integers(axes_of(c, x.rank)))
 
 
 def tile(c: Call) -> Tensor:

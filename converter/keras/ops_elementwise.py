@@ -12,9 +12,7 @@ from .call import Call, Rule, Value
 from .dtypes import type_of
 from .kind import Kind
 
-_FLOAT_UNARY = (
-    *("Cos", "Erf", "Exp", "Expm1", "Log", "Log1p", "Rsqrt", "Sin", "Sqrt", "Tanh", "Ceil", "Floor"),
-)
+_FLOAT_UNARY = (*("Cos", "Exp", "Expm1", "Log", "Log1p", "Rsqrt", "Sin", "Sqrt", "Tanh", "Ceil", "Floor"),)
 # What has no operator of its own.
 _FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
     "Arccos": formulas.acos,
@@ -24,14 +22,9 @@ _FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
     "Arctan": formulas.atan,
     "Arctanh": formulas.atanh,
     "Cosh": formulas.cosh,
+    "Erf": formulas.erf,
     "Sinh": formulas.sinh,
     "Tan": formulas.tan,
-}
-_UNARY = {
-    **{"Arccos": "Acos", "Arccosh": "Acosh", "Arcsin": "Asin", "Arcsinh": "Asinh", "Arctan": "Atan"},
-    **{"Arctanh": "Atanh", "Cos": "Cos", "Cosh": "Cosh", "Erf": "Erf", "Exp": "Exp", "Expm1": "Expm1"},
-    **{"Log": "Log", "Log1p": "Log1p", "Rsqrt": "Rsqrt", "Sin": "Sin", "Sinh": "Sinh", "Sqrt": "Sqrt"},
-    **{"Tan": "Tan", "Tanh": "Tanh", "Ceil": "Ceil", "Floor": "Floor"},
 }
 _UNARY = {
     **{"Absolute": "Abs", "Abs": "Abs", "Negative": "Neg", "Sign": "Sign", "Square": "Square"},
@@ -122,6 +115,11 @@ def cast(c: Call) -> Tensor:
     return c.body.cast(c.tensor(0, "x"), type_of(c.config.get("dtype")))
 
 
+def _converted(c: Call) -> Tensor:
+    x = c.tensor(0, "x")
+    return c.body.cast(x, type_of(c.config.get("dtype"))) if c.config.has("dtype") else x
+
+
 def _log(base: float) -> Rule:
     return lambda c: c.floats(c.tensor(0, "x")).apply("Log") * (1 / math.log(base))
 
@@ -145,7 +143,113 @@ def one(c: Call) -> Tensor:
     return 1 / c.floats(c.tensor(0, "x"))
 
 
+def trunc(x: Tensor) -> Tensor:
+    """Towards 0."""
+    return x.apply("Sign") * x.apply("Abs").apply("Floor")
+
+
+def sinc(x: Tensor) -> Tensor:
+    """sin(pi x) / (pi x), 1 at 0."""
+    turned = x * math.pi
+    safe = x.equals(0).choose(1, turned)
+    return x.equals(0).choose(1, safe.apply("Sin") / safe)
+
+
+def cbrt(x: Tensor) -> Tensor:
+    return x.apply("Sign") * x.body.op("Pow", x.apply("Abs"), x.body.scalar(1 / 3, x.type))
+
+
+def divide_no_nan(c: Call) -> Tensor:
+    """Quotients, 0 where the divisor is."""
+    x, y = (c.floats(each) for each in pair(c))
+    return y.equals(0).choose(0, x / y.equals(0).choose(1, y))
+
+
+def fmod(c: Call) -> Tensor:
+    """The remainder with the dividend's sign."""
+    x, y = pair(c)
+    size = c.make("FloorMod", x.apply("Abs"), y.apply("Abs"))
+    return (x < 0).choose(-size, size)
+
+
+def _numbers_first(op: str) -> Rule:
+    """The larger or smaller one, a number where the other is none."""
+
+    def rule(c: Call) -> Tensor:
+        x, y = (c.floats(each) for each in pair(c))
+        best = c.make(op, x, y)
+        best = x.body.op("NotEqual", y, y).choose(x, best)
+        return x.body.op("NotEqual", x, x).choose(y, best)
+
+    return rule
+
+
+def heaviside(c: Call) -> Tensor:
+    """0 below 0, 1 above it, and the other operand at 0."""
+    x, at_zero = pair(c)
+    return x.equals(0).choose(at_zero, c.body.cast(x > 0, x.type))
+
+
+def isclose(c: Call) -> Tensor:
+    """Whether |a - b| is at most an absolute number and a part of |b|."""
+    x, y = (c.floats(each) for each in pair(c))
+    relative, absolute = (
+        float(str(c.argument(place, name, default)))
+        for place, name, default in ((2, "rtol", 1e-5), (3, "atol", 1e-8))
+    )
+    near = (x - y).apply("Abs") <= y.apply("Abs") * relative + absolute
+    near = c.make("LogicalAnd", near, y.apply("IsFinite"))
+    same = c.make("LogicalOr", near, x.equals(y))
+    if not c.config.flag("equal_nan"):
+        return same
+    both = c.make("LogicalAnd", x.apply("IsNan"), y.apply("IsNan"))
+    return c.make("LogicalOr", same, both)
+
+
+def nan_to_num(c: Call) -> Tensor:
+    """Numbers for what is none, and for infinities the largest ones or those that are told."""
+    x = c.tensor(0, "x")
+    if x.type != DT_FLOAT:
+        return x
+    y = x.apply("IsNan").choose(c.config.real("nan", 0.0), x)
+    for name, end, most in (("posinf", math.inf, _LARGEST), ("neginf", -math.inf, -_LARGEST)):
+        y = x.equals(end).choose(c.config.real(name) if c.config.has(name) else most, y)
+    return y
+
+
+def threshold(c: Call) -> Tensor:
+    """Elements above the threshold, a number for the others."""
+    x = c.tensor(0, "x")
+    return (x > c.config.real("threshold")).choose(x, c.config.real("default_value"))
+
+
+_LARGEST = 3.4028234663852886e38
+_MORE: dict[str, Callable[[Tensor], Tensor]] = {
+    "Cbrt": cbrt,
+    "Deg2rad": lambda x: x * (math.pi / 180),
+    "Erfc": lambda x: 1 - formulas.erf(x),
+    "Exp2": lambda x: (x * math.log(2)).apply("Exp"),
+    "Fabs": lambda x: x.apply("Abs"),
+    "Rad2deg": lambda x: x * (180 / math.pi),
+    "Sinc": sinc,
+}
+
 REGISTRATIONS: dict[str, Kind] = {
+    **{f"ops.{name}": Kind(_formula(of), keeps_mask=True) for name, of in _MORE.items()},
+    "ops.ConvertToTensor": Kind(_converted, keeps_mask=True),
+    "ops.DivideNoNan": Kind(divide_no_nan),
+    "ops.Fmax": Kind(_numbers_first("Maximum")),
+    "ops.Fmin": Kind(_numbers_first("Minimum")),
+    "ops.Fmod": Kind(fmod),
+    "ops.Heaviside": Kind(heaviside),
+    "ops.Hypot": Kind(lambda c: formulas.hypotenuse(*(c.floats(each) for each in pair(c)))),
+    "ops.Isclose": Kind(isclose),
+    "ops.Isinf": Kind(_test(lambda x: x.apply("Abs").equals(math.inf))),
+    "ops.Isneginf": Kind(_test(lambda x: x.equals(-math.inf))),
+    "ops.Isposinf": Kind(_test(lambda x: x.equals(math.inf))),
+    "ops.NanToNum": Kind(nan_to_num),
+    "ops.Threshold": Kind(threshold),
+    "ops.Trunc": Kind(_test(trunc)),
     **{f"ops.{name}": Kind(_unary(name, True), keeps_mask=True) for name in _FLOAT_UNARY},
     **{f"ops.{name}": Kind(_formula(of), keeps_mask=True) for name, of in _FORMULAS.items()},
     **{f"ops.{name}": Kind(_unary(op, False), keeps_mask=True) for name, op in _UNARY.items()},

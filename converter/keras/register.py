@@ -76,13 +76,31 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.Negative", "ops.NotEqual", "ops.Power", "ops.Reciprocal", "ops.Round", "ops.Rsqrt"),
         *("ops.Sign", "ops.Sin", "ops.Sinh", "ops.Sqrt", "ops.Square", "ops.SquaredDifference"),
         *("ops.StopGradient", "ops.Subtract", "ops.Tan", "ops.Tanh", "ops.TrueDivide", "ops.Where"),
+        *("ops.Cbrt", "ops.ConvertToTensor", "ops.Deg2rad", "ops.DivideNoNan", "ops.Erfc", "ops.Exp2"),
+        *("ops.Fabs", "ops.Fmax", "ops.Fmin", "ops.Fmod", "ops.Heaviside", "ops.Hypot", "ops.Isclose"),
+        *("ops.Isinf", "ops.Isneginf", "ops.Isposinf", "ops.NanToNum", "ops.Rad2deg", "ops.Sinc"),
+        *("ops.Threshold", "ops.Trunc"),
+    ),
+    "ops_images": (
+        *("ops.AveragePool", "ops.CropImages", "ops.DepthToSpace", "ops.MaxPool", "ops.PadImages"),
+        *("ops.RGBToGrayscale", "ops.Resize", "ops.SpaceToDepth"),
+    ),
+    "ops_movement": (
+        *("ops.Append", "ops.Diagonal", "ops.Diff", "ops.Fliplr", "ops.Flipud", "ops.Hstack"),
+        *("ops.Meshgrid", "ops.Ravel", "ops.Roll", "ops.Rot90", "ops.Select", "ops.Trace", "ops.Tril"),
+        *("ops.Triu", "ops.Vstack"),
     ),
     "ops_nn": (
         *("ops.Celu", "ops.Elu", "ops.Gelu", "ops.Glu", "ops.HardShrink", "ops.HardSigmoid"),
         *("ops.HardSilu", "ops.HardTanh", "ops.LeakyRelu", "ops.LogSigmoid", "ops.LogSoftmax"),
         *("ops.Relu", "ops.Relu6", "ops.Selu", "ops.Sigmoid", "ops.Silu", "ops.SoftShrink"),
         *("ops.Softplus", "ops.Softsign", "ops.SparsePlus", "ops.SparseSigmoid", "ops.Sparsemax"),
-        *("ops.Squareplus", "ops.TanhShrink"),
+        *("ops.Squareplus", "ops.TanhShrink", "ops.BatchNorm", "ops.LayerNorm", "ops.RMSNorm"),
+    ),
+    "ops_order": ("ops.Argsort", "ops.Median", "ops.Sort", "ops.TakeAlongAxis"),
+    "ops_sums": (
+        *("ops.Average", "ops.CountNonzero", "ops.Dot", "ops.Inner", "ops.Moments", "ops.Norm"),
+        *("ops.Outer", "ops.Ptp", "ops.Tensordot", "ops.Trapezoid", "ops.Vdot"),
     ),
     "pool": (
         *("AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"),

@@ -7,12 +7,13 @@ from .case import Case
 from .preprocessing import preprocessing, texts
 from .sequences import attentions, recurrent
 from .units import activations, dense
-from .whole_models import models, operations
+from .whole_models import models, more_operations, operations
 from .windows import convolutions, locally_connected, pooling
 
 FAMILIES = (
     *(dense, activations, convolutions, locally_connected, pooling, normalizations, merging, reshaping),
     *(recurrent, attentions, preprocessing, texts, operations, models),
+    more_operations,
 )
 
 

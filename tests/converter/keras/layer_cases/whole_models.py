@@ -55,6 +55,116 @@ def operations() -> Iterator[Case]:
     yield _of_function("cumsum", lambda ops, x: ops.cumsum(x, axis=1))
 
 
+# By name, of x [n, 4, 6].
+MORE: dict[str, Callable[[Any, Any], Any]] = {
+    "sort": lambda ops, x: [ops.sort(x, axis=1), ops.sort(x), ops.argsort(x, axis=1), ops.argsort(-x)],
+    "median": lambda ops, x: [
+        ops.median(x, axis=1),
+        ops.median(x[:, :3], axis=1, keepdims=True),
+        ops.median(x),
+    ],
+    "take_along_axis": lambda ops, x: [
+        ops.take_along_axis(x, ops.argsort(x, axis=a), axis=a) for a in (1, -1)
+    ],
+    "append": lambda ops, x: [ops.append(x, x * 2, axis=1), ops.append(x, x), ops.ravel(x)],
+    "stacks": lambda ops, x: [ops.hstack([x, x]), ops.vstack([x, x]), ops.vstack([x[0, 0], x[0, 1]])],
+    "flips": lambda ops, x: [ops.fliplr(x), ops.flipud(x)],
+    "roll": lambda ops, x: [ops.roll(x, 2, axis=1), ops.roll(x, -1), ops.roll(x, (1, 2), axis=(1, 2))],
+    # Keras's half turns are those of squares.
+    "rot90": lambda ops, x: [ops.rot90(x[:, :, :4], k, axes=(1, 2)) for k in (1, 2, 3)],
+    "diff": lambda ops, x: [ops.diff(x), ops.diff(x, n=2, axis=1)],
+    "triangles": lambda ops, x: [ops.tril(x), ops.triu(x), ops.tril(x, k=-1), ops.triu(x, k=2)],
+    "diagonals": lambda ops, x: [
+        *(ops.diagonal(x, offset=k, axis1=1, axis2=2) for k in (0, 2, -1)),
+        ops.trace(x, axis1=1, axis2=2),
+    ],
+    "meshgrid": lambda ops, x: [
+        *ops.meshgrid(x[0, 0], x[0, :, 0]),
+        *ops.meshgrid(x[0, 0], x[1, 0], indexing="ij"),
+    ],
+    "select": lambda ops, x: ops.select([x > 0.5, x < -0.2], [x * 2, x - 1], 7.0),
+    "average": lambda ops, x: [
+        ops.average(x, axis=1),
+        ops.average(x, axis=2, weights=ops.abs(x) + 1),
+        ops.average(x),
+    ],
+    "counts": lambda ops, x: [ops.count_nonzero(ops.relu(x), axis=1), ops.ptp(x, axis=(1, 2), keepdims=True)],
+    "moments": lambda ops, x: [*ops.moments(x, axes=(1, 2)), *ops.moments(x, axes=[2], keepdims=True)],
+    "norm": lambda ops, x: [
+        ops.norm(x, axis=-1),
+        ops.norm(x[0]),
+        *(ops.norm(x, ord=p, axis=1, keepdims=True) for p in (1, 2, 3, float("inf"))),
+        ops.norm(x, ord="fro", axis=(1, 2)),
+    ],
+    "products": lambda ops, x: [
+        ops.outer(x[0, 0], x[0, 1]),
+        ops.dot(x, x[0, 0]),
+        ops.dot(x, ops.transpose(x[0])),
+        ops.inner(x, x[0]),
+        ops.vdot(x[0, 0], x[0, 1]),
+    ],
+    "tensordot": lambda ops, x: [
+        ops.tensordot(x, x[0], axes=[[1, 2], [0, 1]]),
+        ops.tensordot(x, ops.transpose(x[0]), axes=1),
+    ],
+    "trapezoid": lambda ops, x: [ops.trapezoid(x), ops.trapezoid(x, dx=0.5, axis=1)],
+    "units": lambda ops, x: [
+        ops.cbrt(x),
+        ops.deg2rad(x),
+        ops.rad2deg(x),
+        ops.exp2(x),
+        ops.erfc(x),
+        ops.sinc(x),
+        ops.fabs(x),
+        ops.trunc(x * 3),
+    ],
+    "pairs": lambda ops, x: [
+        ops.divide_no_nan(x, ops.relu(x)),
+        ops.hypot(x, x + 1),
+        ops.heaviside(ops.relu(x), x + 0.5),
+        ops.fmod(x * 5, x - 2),
+        ops.fmax(x, ops.log(x)),
+        ops.fmin(ops.log(x), x),
+        ops.isclose(x, x + 1e-9),
+    ],
+    "no numbers": lambda ops, x: [
+        ops.isinf(1 / ops.relu(x)),
+        ops.isposinf(1 / ops.relu(x)),
+        ops.isneginf(-1 / ops.relu(x)),
+        ops.nan_to_num(ops.log(x), nan=2.0),
+        ops.nan_to_num(1 / ops.relu(x), posinf=9.0),
+        ops.threshold(x, 0.1, -3.0),
+    ],
+    "norms": lambda ops, x: [
+        ops.layer_normalization(x, axis=-1, epsilon=1e-3),
+        ops.rms_normalization(x, axis=-1),
+    ],
+    "batch": lambda ops, x: [
+        ops.batch_normalization(x, x[0, 0], ops.abs(x[0, 1]) + 1, axis=-1),
+        ops.batch_normalization(
+            x, x[0, :, 0], ops.abs(x[0, :, 1]) + 1, axis=1, offset=x[0, :, 2], scale=x[0, :, 3]
+        ),
+        ops.convert_to_tensor(x),
+    ],
+    "space": lambda ops, x: ops.space_to_depth(x[..., None], 2),
+    "depth": lambda ops, x: ops.depth_to_space(ops.reshape(x, (-1, 2, 3, 4)), 2),
+    "images": lambda ops, x: [
+        ops.image.resize(ops.reshape(x, (-1, 4, 3, 2)), (6, 5)),
+        ops.image.rgb_to_grayscale(ops.reshape(x, (-1, 4, 2, 3))),
+        ops.image.pad_images(x[..., None], 1, 2, target_height=7, target_width=9),
+        ops.image.pad_images(x[..., None], 1, 2, 0, 1),
+        ops.image.crop_images(x[..., None], 1, 2, target_height=2, target_width=3),
+        ops.max_pool(x[..., None], 2),
+        ops.average_pool(x, 2, strides=1, padding="same"),
+    ],
+}
+
+
+def more_operations() -> Iterator[Case]:
+    for name, function in MORE.items():
+        yield _of_function(f"more {name}", function)
+
+
 def models() -> Iterator[Case]:
     def of_tensorflow(K: Keras) -> Any:
         import tensorflow as tf
