@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 _MOST_GROWTH = 1100
 _MOST_WEIGHTS = 1_000_000
 _NUMBERS = "fiub"
+# Of a heap of texts: magic, version and reserved bytes, then its size; and of what it holds: number, users,
+# reserved bytes and size. Numbers have 8 bytes wherever they are sizes or addresses.
+_HEAP, _HELD = b"GCOL\1\0\0\0", struct.Struct("<HH4xQ")
+_HEAP_START = len(_HEAP) + 8
 _FAULTS = (OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError)
 
 
@@ -32,7 +37,29 @@ def open_hdf5(content: bytes, name: str) -> Group:
         file = h5py.File(io.BytesIO(content), "r")
     except _FAULTS as error:
         raise ModelError(f"{name}: not a readable HDF5 file ({shown(error)})") from error
+    if file.id.get_create_plist().get_sizes() != (8, 8):
+        raise UnsupportedError(f"{name}: sizes and addresses in the file must have 8 bytes")
+    _check_heaps(content, name)
     return Group(file, name)
+
+
+def _check_heaps(content: bytes, name: str) -> None:
+    """ModelError for a heap of texts in which the HDF5 library goes round for ever.
+
+    Source: the HDF5 file format specification, level 1E, global heap.
+    """
+    at = content.find(_HEAP)
+    while at >= 0:
+        end = at + int.from_bytes(content[at + len(_HEAP) : at + _HEAP_START], "little")
+        place = at + _HEAP_START
+        while place + _HELD.size <= min(end, len(content)):
+            number, _, size = _HELD.unpack_from(content, place)
+            # What is free, number 0, counts its header.
+            step = _HELD.size + -(-size // 8) * 8 if number else size
+            if step == 0 or place + step > end:
+                raise ModelError(f"{name}: not a readable HDF5 file (the heap at byte {at} is damaged)")
+            place += step
+        at = content.find(_HEAP, at + 1)
 
 
 class Group:

@@ -87,9 +87,9 @@ def _adaptive(op: str, rank: int) -> Rule:
     def rule(c: Call) -> Tensor:
         x = c.last(c.x)
         sizes = c.config.sizes("output_size", rank)
-        if x.rank != rank + 2 or -1 in x.sizes[1:-1]:
+        if x.rank != rank + 2 or min(x.sizes[1:-1]) < 1:
             raise UnsupportedError(
-                f"its input must have {rank + 2} dimensions of known sizes, got {list(x.sizes)}"
+                f"its input must have {rank + 2} dimensions of known sizes above 0, got {list(x.sizes)}"
             )
         if max(sizes) > _MOST_WINDOWS:
             raise UnsupportedError(

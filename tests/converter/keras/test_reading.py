@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import struct
 import subprocess
 import sys
 import zipfile
@@ -49,6 +50,34 @@ def test_parts_without_number_are_refused(name: str) -> None:
     line = copy.deepcopy(next(line for line in lines(3) if line["name"].startswith(name)))
     line["config"]["config"]["layers"][-1]["config"]["output_size"] = 1 << 20
     assert "at most 4096 windows along an axis, got 1048576" in refused(line)
+
+
+@pytest.mark.parametrize("name", ["AdaptiveMaxPooling2D", "AdaptiveAveragePooling1D"])
+def test_parts_of_nothing_are_refused(name: str) -> None:
+    line = copy.deepcopy(next(line for line in lines(3) if line["name"].startswith(name)))
+    line["config"]["config"]["layers"][0]["config"]["batch_shape"][1] = 0
+    assert "dimensions of known sizes above 0, got [" in refused(line)
+
+
+@pytest.mark.parametrize(
+    ("number", "size"), [(0, 0), (0, 1 << 20), (1, (1 << 64) - 16), (1, (1 << 64) - 1), (1, 1 << 20)]
+)
+def test_heaps_that_never_end_are_refused(number: int, size: int) -> None:
+    """The HDF5 library itself goes round for ever in some of them."""
+    content = bytearray(hdf5_file(lines(2, "hdf5")[0]))
+    heap = content.find(b"GCOL\1")
+    content[heap + 16 : heap + 32] = struct.pack("<HHIQ", number, 0, 0, size)
+    with pytest.raises(ModelError, match=f"the heap at byte {heap} is damaged"):
+        Converter.from_keras_file(bytes(content))
+
+
+def test_sizes_of_other_bytes_are_refused(tmp_path: Path) -> None:
+    kind = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    kind.set_sizes(8, 4)
+    path = tmp_path / "model.h5"
+    h5py.h5f.create(str(path).encode(), h5py.h5f.ACC_TRUNC, kind).close()
+    with pytest.raises(UnsupportedError, match="sizes and addresses in the file must have 8 bytes"):
+        Converter.from_keras_file(path.read_bytes())
 
 
 @pytest.mark.parametrize("ngrams", [1 << 30, [2, 1 << 20]])
