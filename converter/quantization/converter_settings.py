@@ -16,10 +16,10 @@ from .calibrated_model import calibrated_model
 from .input_stats import with_input_ranges
 from .quantizer import Quantizer
 from .recipe import Recipe, scheme_recipe
+from .scheme import BIAS_BITS, SCHEMES
 from .trained_ranges import trained_model
 
 _INT8, _INT16 = "TFLITE_BUILTINS_INT8", "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
-_BIAS_BITS = {"int32": 32, "int64": 64}
 _ENDS = ("float32", "int8", "uint8", "int16")
 
 
@@ -126,7 +126,7 @@ class Quantization:
         return self._recipe(scheme)
 
     def _recipe(self, scheme: str) -> Recipe:
-        bits = 0 if self.bias_type is None else _BIAS_BITS[type_name(self.bias_type)]
+        bits = 0 if self.bias_type is None else 8 * np.dtype(type_name(self.bias_type)).itemsize
         found = scheme_recipe(scheme, per_channel=self.per_channel, bias_bits=bits)
         (rule,) = found.rules
         if rule.scheme is not None and not (self.dense_per_channel or rule.scheme.is_float16):
@@ -165,9 +165,9 @@ class Quantization:
         if self.input_stats and not self._is_integer_type:
             raise ValueError("quantized_input_stats: inference_type must be int8 beside them, got float32")
         if self.bias_type is not None:
-            known = {"int8": ("int32",), "int16x8": ("int32", "int64")}.get(scheme or "", ())
+            activations = 0 if scheme is None else SCHEMES[scheme].activation_bits
             name = type_name(self.bias_type)
-            if name not in known:
+            if name not in (f"int{bits}" for bits in BIAS_BITS.get(activations, ())):
                 raise ValueError(
                     "_experimental_full_integer_quantization_bias_type: must be int32 beside int8, "
                     f"int32 or int64 beside int16x8, got {name} beside {scheme or 'float32'}"

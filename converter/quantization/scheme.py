@@ -39,7 +39,7 @@ BIASES = {
     64: Integers(TensorType.INT64, 64, -(2**63), 2**63 - 1, symmetric=True),
 }
 # The bits that biases can have, by those of the activations that they are added to; the usual ones last.
-_BIAS_BITS = {8: (32,), 16: (32, 64)}
+BIAS_BITS = {8: (32,), 16: (32, 64)}
 BLOCK_SIZES = (32, 64, 128, 256)
 
 
@@ -85,7 +85,7 @@ class Scheme:
                 f"float16 weights: must be dequantized, with float32 activations, got {self}"
             )
 
-        if self.bias_bits not in (0, *_BIAS_BITS.get(self.activation_bits, ())):
+        if self.bias_bits not in (0, *BIAS_BITS.get(self.activation_bits, ())):
             raise UnsupportedError(
                 f"biases: bits must be 32 with 8-bit activations, 32 or 64 with 16-bit ones, got {self}"
             )
@@ -93,7 +93,7 @@ class Scheme:
     @property
     def biases(self) -> Integers:
         """What biases become beside integer activations."""
-        return BIASES[self.bias_bits or _BIAS_BITS[self.activation_bits][-1]]
+        return BIASES[self.bias_bits or BIAS_BITS[self.activation_bits][-1]]
 
     @property
     def is_float16(self) -> bool:
