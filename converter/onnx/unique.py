@@ -28,7 +28,7 @@ def unique(c: Call) -> list[Tensor]:
             values, places = c.body.ops("Unique", x, out_idx=element_type(DT_INT64))
             return [values, values, places][: len(c.wanted)]
     rows = _rows(c, x, axis)
-    same = _alike(c, rows, rows)
+    same = _alike(c, rows)
     first = _first(c, same)
     kept = c.body.cast(c.body.reshaped(c.make("Where", first.equals(_numbers(c, first))), [-1]), DT_INT32)
     if c.flag("sorted", True):
@@ -43,14 +43,7 @@ def _rows(c: Call, x: Tensor, axis: int) -> Tensor:
     """[n, m]: the elements of each slice along the axis; truth as numbers."""
     x = c.body.cast(x, DT_INT32) if x.type == DT_BOOL else x
     first = c.body.transposed(x, [axis, *(each for each in range(x.rank) if each != axis)])
-    return c.body.reshaped(first, [first.sizes[0], -1] if first.sizes[0] != -1 else _wide(c, first))
-
-
-def _wide(c: Call, x: Tensor) -> list[int | Tensor]:
-    """Sizes of x as a matrix of its first axis and all others."""
-    if x.rank == 1:
-        return [-1, 1]
-    return [c.body.size(x, 0), -1]
+    return c.body.reshaped(first, [-1, 1] if first.rank == 1 else [c.body.sizes_of(first)[0], -1])
 
 
 def _taken(c: Call, x: Tensor, places: Tensor, axis: int) -> Tensor:
@@ -82,11 +75,11 @@ def _pairs(c: Call, rows: Tensor) -> tuple[Tensor, Tensor]:
     return tuple(c.make("ExpandDims", rows, c.body.scalar(axis, DT_INT32)) for axis in (1, 0))  # type: ignore[return-value]
 
 
-def _alike(c: Call, a: Tensor, b: Tensor) -> Tensor:
+def _alike(c: Call, rows: Tensor) -> Tensor:
     """[n, n]: whether two rows are equal."""
-    x, y = _pairs(c, a)
+    x, y = _pairs(c, rows)
     same = x.equals(y)
-    if a.type == DT_FLOAT:
+    if rows.type == DT_FLOAT:
         same = c.make("LogicalOr", same, c.make("LogicalAnd", x.apply("IsNan"), y.apply("IsNan")))
     return c.make("All", same, c.body.integers([2]), keep_dims=False)
 
