@@ -3,7 +3,8 @@
 Allocations are placed from the bottom up, each on the highest of what lies below it (a canonical form that
 every plan can be brought into), the lowest first; kernels/compiled/arena_search.py says what is cut off.
 Which comes first of those that can lie as low decides how long a search takes: many short ones, each in
-another order, find what one long search does not.
+another order, find what one long search does not. Half of these give one place to allocations of one size
+that follow each other without a break, as results do that are read once: fewer things to place.
 Source: M. D. Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning,
 ASPLOS 2023.
 """
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # Placements that a whole search may try, some two to thirteen microseconds each. A count, not a clock: the
 # same lifetimes give the same plan on every machine.
-SEARCH_STEPS = 1_200_000
+SEARCH_STEPS = 700_000
 _FOUND, _NONE, _NOT_ENDED = 0, 1, 2
 _TRIED = 2  # of `used`: how many placements were tried
 _FRAME = 15  # words of a frame of the search
@@ -60,22 +61,26 @@ _ORDERS = (
 
 
 class _Attempt(NamedTuple):
+    """A search. is_joined: of chains, hasty since there may be plans without any of these chains."""
+
     order: _Order
     steps: int
-    is_hasty: bool
+    is_hasty: bool = False
+    is_joined: bool = False
 
 
-def _attempts(count: int) -> Iterator[_Attempt]:
-    """Searches in the order in which they are worth while, without end; the same for each count."""
+def _attempts(count: int, chains: int) -> Iterator[_Attempt]:
+    """Searches in the order in which they are worth while, without end; the same for the same counts."""
     random = Random(count)
-    yield _Attempt(_ORDERS[0], _FIRST_STEPS, False)
+    yield _Attempt(_ORDERS[0], _FIRST_STEPS)
     for turn in itertools.count():
         for order in _ORDERS:
             yield _Attempt(order, _HASTY_STEPS << turn, True)
         for n in range(_CHANCES):
-            chance = np.array([1 + _CHANCE * random.random() for _ in range(count)])
-            yield _Attempt(_Order(("area", "length")[n % 2 :], chance), _CHANCE_STEPS, True)
-        yield _Attempt(_ORDERS[turn % len(_ORDERS)], _COMPLETE_STEPS << turn, False)
+            is_joined = n // 2 % 2 == 0
+            chance = np.array([1 + _CHANCE * random.random() for _ in range(chains if is_joined else count)])
+            yield _Attempt(_Order(("area", "length")[n % 2 :], chance), _CHANCE_STEPS, True, is_joined)
+        yield _Attempt(_ORDERS[turn % len(_ORDERS)], _COMPLETE_STEPS << turn)
 
 
 def best_offsets(
@@ -104,17 +109,42 @@ def offsets_within(
     """Offsets in an arena of capacity bytes; None where there are none, or that many steps find none."""
     offsets = [0] * len(lifetimes)
     for part in _parts(lifetimes):
-        problem = _Problem([lifetimes[i] for i in part])
-        for attempt in _attempts(len(part)):
+        single, joined = (
+            _Problem(lifetimes, [[i] for i in part]),
+            _Problem(lifetimes, _chains(lifetimes, part)),
+        )
+        for attempt in _attempts(single.count, joined.count):
+            problem = joined if attempt.is_joined else single
             status = problem.search(attempt, capacity, steps, library)
             steps -= problem.tried
             if status != _NOT_ENDED or steps <= 0:
                 break
         if status != _FOUND:
             return None
-        for i, offset in zip(part, problem.offsets.tolist(), strict=True):
-            offsets[i] = offset
+        for chain, offset in zip(problem.chains, problem.offsets.tolist(), strict=True):
+            for i in chain:
+                offsets[i] = offset
     return offsets
+
+
+def _chains(lifetimes: Sequence[Lifetime], part: list[int]) -> list[list[int]]:
+    """The allocations of a part, sorted by their begin, by places that they could have together."""
+    chains = list[list[int]]()
+    ending: dict[tuple[int, int], list[list[int]]] = {}  # by size and the position after the end
+    for i in part:
+        _, nbytes, first, last = lifetimes[i]
+        size = _aligned(nbytes)
+        waiting = ending.get((size, first))
+        chain = waiting.pop(0) if waiting else []
+        if not chain:
+            chains.append(chain)
+        chain.append(i)
+        ending.setdefault((size, last + 1), []).append(chain)
+    return chains
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 def _parts(lifetimes: Sequence[Lifetime]) -> Iterator[list[int]]:
@@ -133,16 +163,17 @@ def _parts(lifetimes: Sequence[Lifetime]) -> Iterator[list[int]]:
 
 def _end(lifetimes: Sequence[Lifetime], offsets: Sequence[int]) -> int:
     ends = (offset + lifetime.nbytes for offset, lifetime in zip(offsets, lifetimes, strict=True))
-    return -(-max(ends, default=0) // ALIGNMENT) * ALIGNMENT
+    return _aligned(max(ends, default=0))
 
 
 class _Problem:
-    """Allocations by the sections of time between two that begin or end."""
+    """Chains of allocations by the sections of time between two that begin or end."""
 
-    def __init__(self, lifetimes: Sequence[Lifetime]) -> None:
-        begin = np.array([lifetime.first for lifetime in lifetimes], np.int64)
-        end = np.array([lifetime.last + 1 for lifetime in lifetimes], np.int64)
-        size = np.array([-(-lifetime.nbytes // ALIGNMENT) * ALIGNMENT for lifetime in lifetimes], np.int64)
+    def __init__(self, lifetimes: Sequence[Lifetime], chains: list[list[int]]) -> None:
+        self.chains = chains
+        begin = np.array([lifetimes[chain[0]].first for chain in chains], np.int64)
+        end = np.array([lifetimes[chain[-1]].last + 1 for chain in chains], np.int64)
+        size = np.array([_aligned(lifetimes[chain[0]].nbytes) for chain in chains], np.int64)
         points = np.unique(np.concatenate([begin, end]))
         self.count, self.sections = len(size), max(len(points) - 1, 0)
         self.size = size
