@@ -109,10 +109,8 @@ def offsets_within(
     """Offsets in an arena of capacity bytes; None where there are none, or that many steps find none."""
     offsets = [0] * len(lifetimes)
     for part in _parts(lifetimes):
-        single, joined = (
-            _Problem(lifetimes, [[i] for i in part]),
-            _Problem(lifetimes, _chains(lifetimes, part)),
-        )
+        single = _Problem(lifetimes, [[i] for i in part])
+        joined = _Problem(lifetimes, _chains(lifetimes, part))
         for attempt in _attempts(single.count, joined.count):
             problem = joined if attempt.is_joined else single
             status = problem.search(attempt, capacity, steps, library)
