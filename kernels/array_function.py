@@ -15,7 +15,10 @@ ArrayFunction = Callable[..., np.ndarray]
 
 
 def values_of(tensor: Tensor) -> np.ndarray:
-    """The tensor's elements in its shape; strings as an array of bytes objects."""
+    """The tensor's elements in its shape, a view of its memory; strings as an array of bytes objects.
+
+    StateError where a string tensor has no value.
+    """
     return string_array(tensor) if tensor.type == TensorType.STRING else tensor.array()
 
 
