@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...lite.available_memory import check_room
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
 from ..building.movement import axis_of, sliced
@@ -13,6 +14,9 @@ from .kind import Kind
 from .merge import concatenated
 from .ops_arrays import listed
 from .ops_elementwise import pair
+
+# Each makes three operators.
+_MOST_DIFFERENCES = 256
 
 
 def append(c: Call) -> Tensor:
@@ -74,10 +78,12 @@ def rot90(c: Call) -> Tensor:
 
 
 def diff(c: Call) -> Tensor:
-    """Each element less the one before it, n times."""
+    """Each element less the one before it, n times; nothing is left when there are no more than n."""
     y = c.as_tensor(c.argument(0, "a"), "a")
-    axis = axis_of(c.config.integer("axis", -1), y.rank)
-    for _ in range(c.config.integer("n", 1)):
+    axis, times = axis_of(c.config.integer("axis", -1), y.rank), c.config.integer("n", 1)
+    if not 0 <= times <= _MOST_DIFFERENCES:
+        raise UnsupportedError(f"n must be from 0 to {_MOST_DIFFERENCES}, got {times}")
+    for _ in range(times):
         ends = sliced(y, [axis], [1], [2**31 - 1], [1]), sliced(y, [axis], [0], [-1], [1])
         y = c.make("NotEqual", *ends) if y.type == DT_BOOL else ends[0] - ends[1]
     return y
@@ -90,6 +96,7 @@ def _triangle(is_lower: bool) -> Rule:
         x, k = c.tensor(0, "x"), c.config.integer("k", 0)
         if x.rank < 2 or -1 in x.sizes[-2:]:
             raise UnsupportedError(f"the sizes of the matrix must be known, got {x.sizes}")
+        check_room(2 * x.sizes[-2] * x.sizes[-1])
         kept = np.tri(x.sizes[-2], x.sizes[-1], k if is_lower else k - 1, dtype=bool)
         return c.body.constant(kept if is_lower else ~kept).choose(x, c.body.scalar(0, x.type))
 
@@ -108,6 +115,7 @@ def diagonal(c: Call) -> Tensor:
     rest = [axis for axis in range(x.rank) if axis not in axes]
     flat = c.body.transposed(x, [*rest, *axes])
     flat = c.body.reshaped(flat, [*c.body.sizes_of(flat)[:-2], sizes[0] * sizes[1]])
+    check_room(4 * np.dtype(np.int64).itemsize * count)
     places = (first[0] + np.arange(count)) * sizes[1] + first[1] + np.arange(count)
     return c.make(
         "GatherV2", flat, c.body.constant(places.astype(np.int32)), c.body.scalar(len(rest), DT_INT32)

@@ -52,6 +52,21 @@ def test_parts_without_number_are_refused(name: str) -> None:
     assert "at most 4096 windows along an axis, got 1048576" in refused(line)
 
 
+@pytest.mark.parametrize("times", [1 << 30, -1])
+def test_differences_without_number_are_refused(times: int) -> None:
+    line = copy.deepcopy(next(line for line in lines(3) if line["name"] == "more diff"))
+    _set(line["config"], "n", times)
+    assert f"n must be from 0 to 256, got {times}" in refused(line)
+
+
+def _set(value: object, name: str, new: object) -> None:
+    """Give all that have the name another value."""
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _set(each, name, new)
+    if isinstance(value, dict) and name in value:
+        value[name] = new
+
+
 @pytest.mark.parametrize("name", ["AdaptiveMaxPooling2D", "AdaptiveAveragePooling1D"])
 def test_parts_of_nothing_are_refused(name: str) -> None:
     line = copy.deepcopy(next(line for line in lines(3) if line["name"].startswith(name)))
