@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.node import Node
-from ..lite.string_tensor import string_array
+from ..lite.string_tensor import string_array, strings_of
 from ..lite.tensor import Tensor, TensorType
 
 ArrayFunction = Callable[..., np.ndarray]
@@ -19,7 +19,9 @@ def values_of(tensor: Tensor) -> np.ndarray:
 
     StateError where a string tensor has no value.
     """
-    return string_array(tensor) if tensor.type == TensorType.STRING else tensor.array()
+    if tensor.type != TensorType.STRING:
+        return tensor.array()
+    return string_array(strings_of(tensor), tensor.shape)
 
 
 def invoke_function(operator: str, function: ArrayFunction, context: Context, node: Node) -> None:

@@ -56,12 +56,11 @@ def strings_of(tensor: Tensor) -> list[bytes]:
     return [raw[a:b] for a, b in itertools.pairwise(offsets)]
 
 
-def string_array(tensor: Tensor) -> np.ndarray:
-    """The strings of a string tensor in its shape, as an array of bytes objects; raises as strings_of."""
-    strings = strings_of(tensor)
+def string_array(strings: Sequence[bytes], shape: Sequence[int]) -> np.ndarray:
+    """The strings as an array of bytes objects of the shape."""
     array = np.empty(len(strings), object)
     array[:] = strings
-    return array.reshape(tensor.shape)
+    return array.reshape(tuple(shape))
 
 
 def check_strings(data: np.ndarray, count: int) -> None:

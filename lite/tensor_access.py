@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..schema.shown import shown
-from .string_tensor import pack_strings, string_array
+from .string_tensor import pack_strings, string_array, strings_of
 from .tensor import NUMPY_DTYPES, TensorType
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_tensor(tensor: Tensor) -> np.ndarray:
     if tensor.data is None:
         raise _no_value(tensor)
     if tensor.type == TensorType.STRING:
-        return string_array(tensor)
+        return string_array(strings_of(tensor), tensor.shape)
     if tensor.type in _PACKED_PER_BYTE:
         return _unpack(tensor)
     if tensor.type in (TensorType.RESOURCE, TensorType.VARIANT):

@@ -10,6 +10,7 @@ from ..building.contraction import product
 from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .call import Call, Rule
+from .text import text_constant
 
 
 def transformed(c: Call, scores: Tensor, how: str) -> Tensor:
@@ -26,9 +27,7 @@ def transformed(c: Call, scores: Tensor, how: str) -> Tensor:
 def labels_of(c: Call) -> Tensor:
     """The classes' names, in order."""
     if c.has("classlabels_strings"):
-        held = np.empty(len(c.texts("classlabels_strings")), object)
-        held[:] = c.texts("classlabels_strings")
-        return c.body.constant(held)
+        return text_constant(c, c.texts("classlabels_strings"))
     name = "classlabels_ints" if c.has("classlabels_ints") else "classlabels_int64s"
     return c.body.constant(np.array(c.integers(name), np.int64))
 
@@ -118,9 +117,7 @@ def imputer(c: Call) -> Tensor:
 def _known(c: Call, name: str) -> Tensor | None:
     """A list of an attribute: keys, values or categories of one of its types."""
     if c.has(f"{name}_strings"):
-        held = np.empty(len(c.texts(f"{name}_strings")), object)
-        held[:] = c.texts(f"{name}_strings")
-        return c.body.constant(held)
+        return text_constant(c, c.texts(f"{name}_strings"))
     if c.has(f"{name}_int64s"):
         return c.body.constant(np.array(c.integers(f"{name}_int64s"), np.int64))
     if c.has(f"{name}_floats"):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
 from ..building.computed_types import inner_array
 from ..building.movement import axis_of
@@ -30,9 +31,7 @@ def constant(c: Call) -> Tensor:
         return c.body.constant(np.array(c.integers("value_ints"), np.int64))
     if c.has("value_string") or c.has("value_strings"):
         found = c.texts("value_strings") if c.has("value_strings") else [c.text("value_string").encode()]
-        data = np.empty(len(found), object)
-        data[:] = found
-        return c.body.constant(data if c.has("value_strings") else data.reshape(()))
+        return c.body.constant(string_array(found, [len(found)] if c.has("value_strings") else []))
     if c.has("sparse_value"):
         return c.importer.constant(c.importer.data.sparse(c.attributes["sparse_value"].sparse_tensor))
     return c.importer.constant(c.array("value"), c.node.output[0])

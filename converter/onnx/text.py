@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema.graph_def import DT_INT32, DT_INT64
 from ..building.tensor import Tensor
 from .call import Call, Rule
@@ -14,9 +15,7 @@ _CASES = {"NONE": "", "LOWER": "StringLower", "UPPER": "StringUpper"}
 
 def text_constant(c: Call, words: list[bytes]) -> Tensor:
     """A vector of strings."""
-    held = np.empty(len(words), object)
-    held[:] = words
-    return c.body.constant(held)
+    return c.body.constant(string_array(words, [len(words)]))
 
 
 def concat(c: Call) -> Tensor:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from ...schema.graph_def import TensorShapeProto
 from ..element_types import type_name
@@ -69,9 +70,7 @@ class StoredTensor:
     def array(self) -> np.ndarray:
         """The value (read-only). bfloat16 and float8 are their bits, strings objects of bytes."""
         if isinstance(self.elements, tuple):
-            array = np.empty(len(self.elements), object)
-            array[:] = self.elements
-            return array.reshape(self.shape)
+            return string_array(self.elements, self.shape)
         return np.frombuffer(self.elements, numpy_type(self.dtype)).reshape(self.shape)
 
     def part(self, ranges: Ranges) -> StoredTensor:

@@ -12,12 +12,13 @@ from typing import Literal
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from ...lite.string_tensor import string_array
 from ...schema.graph_def import TensorProto
 from .attributes import DataType
 from .axis import scalar
 from .decoded_size import check_decoded, most_decoded_bytes
 from .dtypes import ANY, numpy_dtype
-from .each_string import mapped_strings, scalar_string, string_array
+from .each_string import mapped_strings, scalar_string
 from .registry import kernel
 from .status import InvalidArgumentError
 from .tensor_proto import array_of, proto_of

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from .status import InvalidArgumentError
-
-
-def string_array(values: Sequence[bytes], shape: Sequence[int]) -> np.ndarray:
-    """The strings as a tensor of the shape."""
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made.reshape(tuple(shape))
 
 
 def each_string(function: Callable[..., object], *inputs: np.ndarray) -> list[object]:

@@ -10,11 +10,12 @@ import numpy as np
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
+from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from ...schema.example import Example, Feature, SequenceExample
 from .attributes import DataType, PartialShape
 from .dtypes import numpy_dtype, type_name
-from .each_string import mapped_strings, scalar_string, string_array
+from .each_string import mapped_strings, scalar_string
 from .registry import kernel
 from .status import InvalidArgumentError
 

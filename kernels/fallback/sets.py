@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...lite.string_tensor import string_array
 from .dtypes import PLAIN
-from .each_string import string_array
 from .kernel import checked_shape
 from .registry import kernel
 from .sparse_tensor import SparseTensor

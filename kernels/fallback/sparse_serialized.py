@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from .attributes import DataType
 from .decode import parse_tensor
 from .dtypes import ANY, STRING, numpy_dtype
-from .each_string import string_array
 from .registry import kernel
 from .sparse_tensor import SparseTensor
 from .status import InvalidArgumentError

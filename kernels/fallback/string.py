@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...lite.string_tensor import string_array
 from .attributes import DataType
 from .axis import axis_of, integers, rows_of, scalar, vector
 from .dtypes import INDICES, numpy_dtype
-from .each_string import each_string, mapped_strings, scalar_string, string_array
+from .each_string import each_string, mapped_strings, scalar_string
 from .gather import check_indices
 from .kernel import checked_shape
 from .registry import kernel

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...lite.string_tensor import string_array
 from .attributes import DataType
 from .dtypes import PLAIN
-from .each_string import mapped_strings, string_array
+from .each_string import mapped_strings
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError

@@ -7,9 +7,10 @@ from functools import lru_cache
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from ...lite.string_tensor import string_array
 from ...schema.example import Summary
 from .dtypes import REAL
-from .each_string import scalar_string, string_array
+from .each_string import scalar_string
 from .half_precision import widened
 from .registry import kernel
 from .status import InvalidArgumentError

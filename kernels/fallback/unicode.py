@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from ...lite.errors import UnsupportedError
+from ...lite.string_tensor import string_array
 from .attributes import DataType
 from .axis import rows_of, vector
 from .dtypes import INDICES, numpy_dtype
-from .each_string import mapped_strings, string_array
+from .each_string import mapped_strings
 from .registry import kernel
 from .status import InvalidArgumentError
 
