@@ -32,14 +32,21 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
     plain = steps is not None and set(steps) == {1} and not node.integer("new_axis_mask")
     if plain and is_known(x.shape) and lowering.result_shape(node) == x.shape:
         return x
-    options = StridedSliceOptionsT()
-    for mask in _MASKS:
-        setattr(options, mask, node.integer(mask))
+    options = _masks(node, bounds[0])
     bounds = _without_empty_ellipsis(lowering, node, x, bounds, options)
     inputs = [x, *(as_int32(lowering, node, bound) for bound in bounds)]
     return lowering.operator(
         node, BuiltinOperator.STRIDED_SLICE, inputs, lowering.result_shape(node), options
     )
+
+
+def _masks(node: Node, bound: LiteTensor) -> StridedSliceOptionsT:
+    """The node's masks less the bits that have no bound: LiteRT's operator reads them, too."""
+    options = StridedSliceOptionsT()
+    bounded = (1 << bound.shape[0]) - 1 if bound.shape and is_known(bound.shape) else -1
+    for mask in _MASKS:
+        setattr(options, mask, node.integer(mask) & bounded)
+    return options
 
 
 def _without_empty_ellipsis(

@@ -172,14 +172,21 @@ def quantized_conv_2d(
     attributes: ConvAttributes,
     out_type: DataType,
 ) -> Ranged:
-    """Conv2D of x [N, H, W, C] and w [KH, KW, C, O], and its range; padding stands for 0."""
+    """Conv2D of x [N, H, W, C] and w [KH, KW, C, O], and its range.
+
+    The padding is the low bits of the integer that stands for 0, as in TensorFlow: 0 itself unless the range
+    is without it.
+    """
     op = "QuantizedConv2D"
     check_rank(op, x, w, 4)
     window = conv_window(op, x.shape, w.shape, attributes, False)
+    zero = _offset(*checked_range(op, min_x, max_x), x.dtype)
+    padding = int(np.array(zero).astype(x.dtype)) - zero
 
     def convolved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         # Sums of 8-bit products are exact in float64.
-        return convolve(a.astype(np.float64), b.astype(np.float64), window)
+        a, b = (a - padding).astype(np.float64), b.astype(np.float64)
+        return convolve(a, b, window) + padding * b.sum((0, 1, 2))
 
     return _product(op, x, w, (min_x, max_x, min_w, max_w), out_type, convolved)
 

@@ -67,6 +67,16 @@ def test_convolution_is_that_of_floats_and_shrinks_to_bytes() -> None:
     np.testing.assert_allclose(values(small, low, high, "quint8"), wanted, atol=0.5)
 
 
+def test_convolution_pads_with_the_low_bits_of_a_zero_that_is_out_of_range() -> None:
+    """As TensorFlow does. 1275 stands for 0 where 0 to 255 is -2.5 to -2, and 251 is its low byte."""
+    x, w = np.full((1, 1, 1, 1), 10, np.uint8), np.ones((1, 2, 1, 1), np.uint8)
+    inputs = [x, w, *np.float32([-2.5, -2, 0, 255])]
+    types = {"Tinput": "quint8", "Tfilter": "quint8", "out_type": "qint32"}
+    options = {"strides": "list(i64)$1,1,1,1", "padding": "string$SAME"}
+    y, *_ = run("QuantizedConv2D", inputs, **types, **options)
+    assert y.ravel().tolist() == [(10 - 1275) + (251 - 1275)]
+
+
 def test_uniform_quantization_by_axis() -> None:
     scales, zeros = np.array([0.1, 0.2, 0.05, 0.1], np.float32), np.array([0, 3, -5, 1], np.int32)
     limits = {"quantization_min_val": "i64$-128", "quantization_max_val": "i64$127"}
