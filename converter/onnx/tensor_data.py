@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lite.available_memory import check_room
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema.onnx import SparseTensorProto, TensorProto
 from .element_types import stored_dtype, type_name
 
@@ -162,9 +163,7 @@ def _listed(proto: TensorProto, dtype: np.dtype, what: str) -> np.ndarray:
 def _strings(proto: TensorProto, shape: tuple[int, ...], count: int, what: str) -> np.ndarray:
     if len(proto.string_data) != count:
         raise ModelError(f"{what}: must have {count:,} strings, got {len(proto.string_data):,}")
-    found = np.empty(count, object)
-    found[:] = list(proto.string_data)
-    return found.reshape(shape)
+    return string_array(proto.string_data, shape)
 
 
 def _check_room(nbytes: int, what: str) -> None:

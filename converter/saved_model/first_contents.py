@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ..ir.attributes import DenseAttr, ShapeAttr
 from ..ir.node import Block, Node
 from ..ir.types import TensorType
@@ -74,6 +75,4 @@ def _elements(mark: DenseAttr, dtype: np.dtype) -> np.ndarray:
     """All elements in a row, or the one that they all equal."""
     if not isinstance(mark.elements, tuple):
         return np.frombuffer(mark.elements, dtype)
-    found = np.empty(len(mark.elements), object)
-    found[:] = mark.elements
-    return found
+    return string_array(mark.elements, [len(mark.elements)])

@@ -10,6 +10,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from ...schema.graph_def import TensorProto
 from ...schema.saved_model import SavedSliceMeta, SavedTensorSlices
@@ -120,9 +121,7 @@ def _message(content: bytes, what: str) -> SavedTensorSlices:
 def _values(proto: TensorProto, dtype: int, what: str) -> np.ndarray:
     """All elements, flat."""
     if dtype == graph_def.DT_STRING:
-        strings = np.empty(len(proto.string_val), object)
-        strings[:] = list(proto.string_val)
-        return strings
+        return string_array(proto.string_val, [len(proto.string_val)])
     field = "int_val" if dtype in _IN_INT_VAL else _FIELDS.get(dtype)
     if field is None:
         raise UnsupportedError(f"{what}: values of type {type_name(dtype)} cannot be read")

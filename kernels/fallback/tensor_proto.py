@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from ...lite.available_memory import check_room
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
+from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from ...schema.graph_def import TensorProto
 from .dtypes import data_type_of, numpy_dtype, type_name
@@ -58,7 +58,7 @@ def array_of(proto: TensorProto) -> np.ndarray:
     count = math.prod(shape)
     if proto.tensor_content:
         if dtype.kind == "O":
-            return _frozen(_objects(_strings(proto.tensor_content, count)).reshape(shape))
+            return _frozen(string_array(_strings(proto.tensor_content, count), shape))
         return _from_bytes(proto.tensor_content, dtype, shape)
     values = _listed(proto, dtype)
     if len(values) > count:
@@ -116,18 +116,12 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
     raise ModelError("constant: the lengths of its strings end too early")
 
 
-def _objects(values: Sequence[object]) -> np.ndarray:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
-
-
 def _listed(proto: TensorProto, dtype: np.dtype) -> np.ndarray:
     """The elements that the type's own field lists."""
     field = _FIELDS[proto.dtype]
     listed = getattr(proto, field)
     if dtype.kind == "O":
-        return _objects(listed)
+        return string_array(listed, [len(listed)])
     if field == "float8_val":
         return np.frombuffer(listed, np.uint8).view(dtype)
     if proto.dtype in _BITS:
