@@ -19,6 +19,9 @@ _OLD_CONTRAST = frozenset(
     )
 )
 
+# In each sixth of the circle of hues: the channel that is largest, the one between, and the least.
+_ORDERS = np.array([(0, 1, 2), (1, 0, 2), (1, 2, 0), (2, 1, 0), (2, 0, 1), (0, 2, 1)])
+
 
 def _check_channels(op: str, x: np.ndarray, rank: int) -> None:
     if x.ndim < rank or x.shape[-1] != 3:
@@ -41,8 +44,10 @@ def _hue(x: np.ndarray, value: np.ndarray, span: np.ndarray) -> np.ndarray:
 
 def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
     """Hue, saturation and value, hue and saturation from 0 to 1."""
-    value = x.max(axis=-1)
-    span = value - x.min(axis=-1)
+    red, green, blue = np.moveaxis(x, -1, 0)
+    # Of two where one is no number the latter, as Eigen has it.
+    value = _larger(blue, _larger(green, red))
+    span = value - _smaller(blue, _smaller(green, red))
     hue = np.where(span > 0, _hue(x, value, span), 0)
     saturation = np.where(value > 0, span / value, 0)
     return np.stack([hue, saturation, value], axis=-1).astype(x.dtype)
@@ -85,14 +90,39 @@ def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
     return _rgb_of_hsv(widened(x)).astype(x.dtype)
 
 
+def _sixth(x: np.ndarray) -> np.ndarray:
+    """Which sixth of the circle each colour lies in, 0 to 5, by TensorFlow's comparisons: NaN fails each."""
+    red, green, blue = np.moveaxis(x, -1, 0)
+    rising = np.where(blue < red, 1, np.where(blue > green, 3, 2))
+    falling = np.where(blue < green, 0, np.where(blue > red, 4, 5))
+    return np.where(red < green, rising, falling)
+
+
+def _channels(parts: np.ndarray, sixth: np.ndarray) -> np.ndarray:
+    """Red, green and blue of colours whose largest, middle and least channel are given."""
+    made = np.empty_like(parts)
+    np.put_along_axis(made, _ORDERS[sixth], parts, axis=-1)
+    return made
+
+
 def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
-    """RGB images with delta added to their hue, a full circle being 1."""
+    """RGB images with delta added to their hue, a full circle being 1.
+
+    Source: TensorFlow tensorflow/core/kernels/image/adjust_hue_op.cc, not numbers included.
+    """
     _check_channels("AdjustHue", x, 3)
-    shift = element_of("AdjustHue", "delta", delta)
-    hue = np.mod(_hsv_of_rgb(x)[..., 0] + shift, x.dtype.type(1))
-    # Not by saturation, which colours below 0 do not have.
-    low, high = x.min(axis=-1, keepdims=True), x.max(axis=-1, keepdims=True)
-    return np.asarray(low + (high - low) * _pure(hue))
+    sixth = _sixth(x)
+    largest, middle, least = np.moveaxis(np.take_along_axis(x, _ORDERS[sixth], axis=-1), -1, 0)
+    span, six = largest - least, x.dtype.type(6)
+    part = (middle - least) / span
+    hue = np.where(largest == least, 0, sixth.astype(x.dtype) + np.where(sixth % 2, 1 - part, part))
+    hue = np.mod(hue + element_of("AdjustHue", "delta", delta) * six, six)
+    # np.mod may round up to the full circle.
+    hue = np.where(hue == six, 0, hue)
+    place = np.where(np.isnan(hue), 5, np.floor(hue)).astype(np.int64)
+    part = hue - place.astype(x.dtype)
+    middle = least + np.where(place % 2, 1 - part, part) * span
+    return _channels(np.stack([largest, middle, least], axis=-1), place)
 
 
 def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -106,8 +136,13 @@ def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     span = value - _smaller(red, _smaller(green, blue))
     hue = np.where(span <= 0, 0, _hue(x, value, span))
     saturation = np.where(value > 0, span / value, 0) * element_of("AdjustSaturation", "scale", scale)
-    saturation = _smaller(1, _larger(0, saturation))
-    return _rgb_of_hsv(np.stack([hue, saturation, value], axis=-1).astype(x.dtype))
+    chroma = value * _smaller(1, _larger(0, saturation))
+    sixths = hue * x.dtype.type(6)
+    middle = chroma * (1 - np.abs(np.mod(sixths, 2) - 1))
+    # A hue that is no number has no colour.
+    parts = np.where(sixths < 6, [chroma, middle, np.zeros_like(chroma)], 0)
+    place = np.where(sixths < 6, np.floor(sixths), 0).astype(np.int64)
+    return _channels(np.moveaxis(parts, 0, -1), place) + (value - chroma)[..., np.newaxis]
 
 
 def _away_from_mean(op: str, x: np.ndarray, factor: np.ndarray) -> np.ndarray:

@@ -43,6 +43,25 @@ def test_a_saturation_that_is_no_number_is_none() -> None:
     np.testing.assert_array_equal(y, np.float32([[[0.75] * 3, [1] * 3]]))
 
 
+@pytest.mark.parametrize(
+    ("op", "color", "wanted"),
+    [
+        ("AdjustHue", (0.9, -np.inf, 0.1), (0.9, -np.inf, np.nan)),
+        ("AdjustHue", (0.25, np.inf, 0.5), (np.nan, 0.25, np.inf)),
+        ("AdjustHue", (0.25, np.nan, 0.5), (0.5, np.nan, np.nan)),
+        ("AdjustSaturation", (0.75, 0.75, -np.inf), (0, 0, 0)),
+        ("AdjustSaturation", (0.75, 0.5, np.inf), (np.nan, np.nan, np.nan)),
+        ("RGBToHSV", (0.75, np.nan, 0.25), (0, 0, 0.25)),
+        ("RGBToHSV", (0.75, np.nan, np.inf), (0, np.nan, np.inf)),
+    ],
+)
+def test_colors_without_number(op: str, color: tuple, wanted: tuple) -> None:
+    """What TensorFlow 2.21 makes of them, of a hue turned by 1/3 and a saturation of 1.5 times."""
+    image = np.float32([[color]])
+    inputs = {"AdjustHue": [np.float32(1 / 3)], "AdjustSaturation": [np.float32(1.5)]}.get(op, [])
+    np.testing.assert_array_equal(run(op, [image, *inputs], T="f32")[0][0, 0], np.float32(wanted))
+
+
 def test_other_channels_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="3 channels"):
         run("RGBToHSV", [np.zeros((2, 4), np.float32)], T="f32")
