@@ -168,8 +168,15 @@ def _gradient(
     check_centers(op, align_corners, half_pixel_centers)
     sizes, wanted = (x.shape[1], x.shape[2]), (gradient.shape[1], gradient.shape[2])
     rows, columns = _axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, interpolation)
-    dy = gradient.astype(np.float64 if x.dtype == np.float64 else np.float32)
-    return columns.transposed(rows.transposed(dy, sizes[0], 1), sizes[1], 2).astype(x.dtype)
+    # Products are float32, whatever the sums are.
+    dtype = np.dtype(np.float64 if x.dtype == np.float64 else np.float32)
+    shape = checked_shape((len(gradient), *sizes, gradient.shape[3]), dtype)
+    total, images = np.zeros(shape, dtype), np.arange(len(gradient))[:, np.newaxis, np.newaxis]
+    for i, down in zip(rows.indices.T, rows.weights.T, strict=True):
+        scaled = gradient.astype(np.float32) * down[:, np.newaxis, np.newaxis]
+        for j, across in zip(columns.indices.T, columns.weights.T, strict=True):
+            np.add.at(total, (images, i[:, np.newaxis], j), scaled * across[:, np.newaxis])
+    return total.astype(x.dtype)
 
 
 def resize_bilinear_gradient(

@@ -22,6 +22,8 @@ _BYTES = frozenset((graph_def.DT_QINT8,))
 _WIDE = frozenset((graph_def.DT_QINT32,))
 # Binary places of a multiplier from 0.5 to 1.
 _PLACES = 31
+# float32 has all integers up to this.
+_WHOLE = 1 << 24
 
 
 def _parameters(
@@ -57,6 +59,10 @@ def _multiplied(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     multiplier = np.rint(fraction * (1 << _PLACES)).astype(np.int64)
     shift = np.clip(_PLACES - exponent.astype(np.int64), 1, 62)
     return (x * multiplier + (np.int64(1) << (shift - 1))) >> shift
+
+
+def _ratio(scale: np.ndarray, new: np.ndarray) -> np.ndarray:
+    return scale.astype(np.float64) / new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +119,7 @@ def uniform_requantize(
     op = "UniformRequantize"
     scale, zero = _parameters(op, x.shape, scales, zero_points, input_quantization_axis)
     new, at = _parameters(op, x.shape, new_scales, new_zero_points, output.output_quantization_axis)
-    y = _multiplied(x.astype(np.int64) - zero, (scale / new).astype(np.float64)) + at
+    y = _multiplied(x.astype(np.int64) - zero, _ratio(scale, new)) + at
     return _clamped(y, output, numpy_dtype(Tout))
 
 
@@ -141,7 +147,7 @@ def uniform_quantized_add(
         (y, y_scales, y_zero_points, rhs_quantization_axis),
     ):
         own, at = _parameters(op, value.shape, its_scales, its_zeros, axis)
-        total += _multiplied(value.astype(np.int64) - at, (own / scale).astype(np.float64))
+        total += _multiplied(value.astype(np.int64) - at, _ratio(own, scale))
     return _clamped(total + zero, output, x.dtype)
 
 
@@ -185,9 +191,20 @@ def uniform_quantized_dot(
     left, left_zero = _parameters(op, x.shape, x_scales, x_zero_points, -1)
     right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
     scale, zero = _parameters(op, shape, scales, zero_points, output.output_quantization_axis)
-    sums = (x.astype(np.int64) - left_zero) @ (y.astype(np.int64) - right_zero)
-    factor = ((left * right).astype(np.float32) / scale).astype(np.float64)
+    sums = _summed(x.astype(np.int64) - left_zero, y.astype(np.int64) - right_zero)
+    factor = _ratio(left.astype(np.float64) * right, scale)
     return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
+
+
+def _summed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x y of integer matrices, int64; added up in float32, as TensorFlow does, where that shows."""
+    products = np.abs(x).max(initial=0) * np.abs(y).max(initial=0)
+    if products * len(y) <= _WHOLE:
+        return x @ y
+    total = np.zeros((len(x), y.shape[1]), np.float32)
+    for column, row in zip(x.T, y, strict=True):
+        total += np.outer(column, row).astype(np.float32)
+    return total.astype(np.int64)
 
 
 def _of_rows(x: np.ndarray, lowest: int, highest: int) -> tuple[np.ndarray, np.ndarray]:

@@ -162,3 +162,24 @@ def test_joined_bytes_are_rounded_in_float32() -> None:
     values, lows, highs = [np.uint8([243]), np.uint8([219])], np.float32([0, -10]), np.float32([20, 30])
     joined = run("QuantizedConcat", [np.int32(0), *values, *lows, *highs], T="quint8", N="i64$2")
     assert joined[0].tolist() == [186, 219]
+
+
+@pytest.mark.parametrize(
+    ("depth", "scales", "wanted"),
+    [(1000, (0.1, 0.2, 0.02), 16129001), (1050, (1, 1, 1), 16935440)],
+    ids=["a scale of float64", "a sum of float32"],
+)
+def test_uniform_products_are_rounded_as_tensorflow_rounds_them(
+    depth: int, scales: tuple[float, ...], wanted: int
+) -> None:
+    x = np.full((1, depth), 127, np.int8)
+    a, b, c = (np.float32(scale) for scale in scales)
+    limits = {
+        f"{end}_quantization_{which}_val": f"i64${bound}"
+        for end, reach in (("lhs", 2**7), ("rhs", 2**7), ("output", 2**31))
+        for which, bound in (("min", -reach), ("max", reach - 1))
+    }
+    axes = {f"{end}_quantization_axis": "i64$-1" for end in ("lhs", "rhs", "output")}
+    inputs = [x, x.T.copy(), a, np.int32(0), b, np.int32(0), c, np.int32(0)]
+    (y,) = run("UniformQuantizedDot", inputs, Tin="qint8", Tout="qint32", **limits, **axes)
+    assert y.tolist() == [[wanted]]

@@ -85,3 +85,12 @@ def test_nothing_gives_no_gradient(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(dx, np.zeros((1, 4, 3, 2), np.float32))
     with pytest.raises(InvalidArgumentError):
         run("ResizeNearestNeighborGrad", [dy, np.array([0, 3], np.int32)], **modes_of)
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinearGrad", "ResizeBicubicGrad"])
+def test_products_of_gradients_are_float32(op: str) -> None:
+    """As in TensorFlow: float64 gradients are float32 where no input has two outputs."""
+    dy = np.float32([0.1, 0.7, 0.3]).reshape(1, 1, 3, 1)
+    (dx,) = run(op, [dy, np.zeros((1, 1, 19, 1))], T="f64", **modes(False, False))
+    assert np.count_nonzero(dx) > 2
+    np.testing.assert_array_equal(dx, dx.astype(np.float32))
