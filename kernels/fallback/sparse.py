@@ -159,17 +159,23 @@ def sparse_slice_grad(
     input_start: np.ndarray,
     output_indices: np.ndarray,
 ) -> np.ndarray:
-    """Gradient by the values of what was sliced: that of the slice where an element was kept."""
+    """Gradient by the values of what was sliced: that of the slice where an element was kept.
+
+    Both lists of indices are in order, so that one walk goes through both.
+    """
     start = np.array(vector(input_start, "input_start"), np.int64)
     kept, given = matrix(output_indices, "output_indices"), matrix(input_indices, "input_indices")
     if backprop_val_grad.shape != (len(kept),) or not len(start) == kept.shape[1] == given.shape[1]:
         shapes = f"{list(backprop_val_grad.shape)}, {list(given.shape)} and {list(kept.shape)}"
         raise InvalidArgumentError(f"gradients, indices and start must fit each other, got {shapes}")
-    places = {tuple(row): i for i, row in enumerate((kept + start).tolist())}
-    made = np.zeros(len(given), backprop_val_grad.dtype)
+    made, places, used = np.zeros(len(given), backprop_val_grad.dtype), (kept + start).tolist(), 0
     for i, row in enumerate(given.tolist()):
-        if tuple(row) in places:
-            made[i] = backprop_val_grad[places[tuple(row)]]
+        if used < len(places) and row == places[used]:
+            made[i] = backprop_val_grad[used]
+            used += 1
+    if used < len(places):
+        message = f"output_indices must be those of input_indices, in order, got {used} of {len(places)} such"
+        raise InvalidArgumentError(message)
     return made
 
 

@@ -44,6 +44,11 @@ def finite(trial: Trial) -> Trial:
     return replace(trial, runs=tuple(runs))
 
 
+def invertible(trial: Trial) -> Trial:
+    """The trial with matrices that have an inverse: their diagonals outweigh the rest."""
+    return with_changed(trial, "in0", lambda x: x + (100 * np.eye(*x.shape[-2:])).astype(x.dtype))
+
+
 def without_ties(trial: Trial) -> Trial:
     """The trial with scores of boxes of which no two are alike."""
     return with_changed(trial, "in1", _distinct)

@@ -46,6 +46,20 @@ def test_order_shape_and_cuts() -> None:
     assert whole(joined) == np.concatenate([DENSE, DENSE], -1).tolist()
 
 
+def test_gradients_of_slices_go_to_the_first_of_equal_indices() -> None:
+    given, start = np.array([[3], [0], [0], [1]]), np.array([1])
+
+    def gradients(values: list[float], kept: list[int]) -> list[float]:
+        places = np.array(kept, np.int64).reshape(-1, 1)
+        (made,) = run("SparseSliceGrad", [np.float32(values), given, start, places], T="f32")
+        return made.tolist()
+
+    assert gradients([5], [-1]) == [0, 5, 0, 0]
+    assert gradients([5, 7], [-1, 0]) == [0, 5, 0, 7]
+    with pytest.raises(InvalidArgumentError, match="in order, got 1 of 2"):
+        gradients([5, 7], [0, 2])
+
+
 def test_rows_without_elements_are_filled() -> None:
     indices, values, empty, places = run("SparseFillEmptyRows", [*sparse(DENSE), np.float32(9)], T="f32")
     assert indices.tolist() == [[0, 1], [1, 0], [2, 0], [2, 2], [2, 3]]
