@@ -94,22 +94,19 @@ def erf(x: Tensor) -> Tensor:
 
 def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """alpha (e^x - 1) below 0."""
-    if alpha == 1:
-        return x.apply("Elu")
-    return (x > 0).choose(x, _below(x, alpha))
+    plain = x.apply("Elu")
+    return plain if alpha == 1 else x.body.op("LeakyRelu", plain, alpha=alpha)
 
 
 def selu(x: Tensor, alpha: float, scale: float) -> Tensor:
     """scale times x, below 0 times alpha (e^x - 1)."""
-    return (x > 0).choose(x, _below(x, alpha)) * scale
-
-
-def _below(x: Tensor, alpha: float) -> Tensor:
-    return (x.minimum(0).apply("Exp") - 1) * alpha
+    return elu(x, alpha) * scale
 
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """max(0, x) + min(0, alpha (e^(x / alpha) - 1))."""
+    if alpha > 0:
+        return x.apply("Elu") if alpha == 1 else (x * (1 / alpha)).apply("Elu") * alpha
     return x.apply("Relu") + (((x / alpha).apply("Exp") - 1) * alpha).minimum(0)
 
 
@@ -132,13 +129,19 @@ def hard_swish(x: Tensor) -> Tensor:
 
 
 def softplus(x: Tensor) -> Tensor:
-    """log(1 + e^x), without overflow."""
-    return x.apply("Relu") + (-x.apply("Abs")).apply("Exp").apply("Log1p")
+    """log(1 + e^x), as max(0, x) - log(sigmoid(|x|)), of which nothing overflows."""
+    return x.apply("Relu") - x.apply("Abs").apply("Sigmoid").apply("Log")
+
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    """log(sigmoid(x)), as min(0, x) + log(sigmoid(|x|))."""
+    return x.minimum(0) + x.apply("Abs").apply("Sigmoid").apply("Log")
 
 
 def mish(x: Tensor) -> Tensor:
-    """x tanh(softplus(x))."""
-    return x * softplus(x).apply("Tanh")
+    """x tanh(softplus(x)), as -x tanh(log(sigmoid(-x))): where that logarithm is infinite tanh is -1."""
+    negated = -x
+    return negated * negated.apply("Sigmoid").apply("Log").apply("Tanh")
 
 
 def hypotenuse(x: Tensor, y: Tensor) -> Tensor:

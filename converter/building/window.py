@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from ...lite.errors import UnsupportedError
 from .movement import channels_first, channels_last, padded, sliced, with_height, without_height
 from .tensor import Tensor
+
+Pooling = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,18 @@ class Window:
     @property
     def is_padded(self) -> bool:
         return any(map(any, self.pads))
+
+    @property
+    def is_one_element(self) -> bool:
+        return {*self.kernel, *self.strides} == {1} and not self.is_padded
+
+    def of(self, axes: slice) -> Window:
+        """The window along some of the axes."""
+        return Window(self.kernel[axes], self.strides[axes], self.dilations[axes], self.pads[axes])
+
+    def widened(self) -> Window:
+        """The same with an axis of one element behind."""
+        return Window((*self.kernel, 1), (*self.strides, 1), (*self.dilations, 1), (*self.pads, (0, 0)))
 
     def raised(self) -> Window:
         """The same with an axis of one element before."""
@@ -61,19 +75,54 @@ def pooled(x: Tensor, window: Window, op: str, around: float) -> Tensor:
     rank = len(window.kernel)
     if rank == 1:
         return without_height(pooled(with_height(x), window.raised(), op, around))
-    if rank == 2 and max(window.dilations) == 1:
-        last = channels_last(x)
-        padding = "VALID"
-        if window.is_padded and (op == "MaxPool" and is_same(window, x.sizes[2:])):
-            padding = "SAME"
-        elif window.is_padded:
-            last = padded(last, [(0, 0), *window.pads, (0, 0)], x.body.scalar(around, x.type))
-        ksize, strides = [1, *window.kernel, 1], [1, *window.strides, 1]
-        return channels_first(x.body.op(op, last, ksize=ksize, strides=strides, padding=padding))
+    if max(window.dilations) == 1 and (rank == 2 or (rank == 3 and -1 not in x.sizes[2:])):
+        if rank == 2:
+            return channels_first(_pooled_planes(channels_last(x), window, op, around))
+        flat, through = window.of(slice(1, 3)), window.of(slice(0, 1)).widened()
+        return channels_first(
+            plane_by_plane(
+                channels_last(x),
+                lambda planes: _pooled_planes(planes, flat, op, around),
+                lambda stacks: _pooled_planes(stacks, through, op, around),
+            )
+        )
     parts = window_parts(padded(x, [(0, 0), (0, 0), *window.pads], x.body.scalar(around, x.type)), window)
     if op == "MaxPool":
         return reduce(lambda a, b: a.maximum(b), parts)
     return reduce(lambda a, b: a + b, parts) * (1 / len(parts))
+
+
+def _pooled_planes(x: Tensor, window: Window, op: str, around: float) -> Tensor:
+    """A pooling of [n, h, w, c]; x itself where each window is one element."""
+    if window.is_one_element:
+        return x
+    padding = "VALID"
+    if window.is_padded and op == "MaxPool" and is_same(window, x.sizes[1:3]):
+        padding = "SAME"
+    elif window.is_padded:
+        x = padded(x, [(0, 0), *window.pads, (0, 0)], x.body.scalar(around, x.type))
+    return x.body.op(op, x, ksize=[1, *window.kernel, 1], strides=[1, *window.strides, 1], padding=padding)
+
+
+def plane_by_plane(x: Tensor, flat: Pooling, through: Pooling) -> Tensor:
+    """A pooling of boxes in [n, d, h, w, c], of means or extremes: first of planes, then through them.
+
+    flat is given [n * d, h, w, c], and through [n, d, h' * w', c]. UnsupportedError unless d, h, w and c are
+    known.
+    """
+    body = x.body
+    batch, *sizes = body.sizes_of(x)
+    if -1 in x.sizes[1:]:
+        raise UnsupportedError("pooling of three dimensions: sizes must be known; input_shapes tells them")
+    depth, channels = sizes[0], sizes[-1]
+    planes = body.reshaped(x, [batch * depth, *sizes[1:]])
+    pooled_planes = flat(planes)
+    if pooled_planes is not planes:
+        x = body.reshaped(pooled_planes, [batch, depth, *pooled_planes.sizes[1:]])
+    height, width = x.sizes[2:4]
+    stacks = body.reshaped(x, [batch, depth, height * width, channels])
+    y = through(stacks)
+    return x if y is stacks else body.reshaped(y, [batch, y.sizes[1], height, width, channels])
 
 
 def window_parts(x: Tensor, window: Window) -> list[Tensor]:

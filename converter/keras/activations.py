@@ -149,7 +149,7 @@ _FUNCTIONS: dict[str, Function] = {
     "hard_silu": formulas.hard_swish,
     "hard_tanh": lambda x: x.maximum(-1).minimum(1),
     "leaky_relu": leaky_relu,
-    "log_sigmoid": lambda x: -formulas.softplus(-x),
+    "log_sigmoid": formulas.log_sigmoid,
     "log_softmax": lambda x: softmax(x, -1, "LogSoftmax"),
     "mish": formulas.mish,
     "relu": relu,

@@ -10,6 +10,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
 from ..building.tensor import Tensor
+from ..building.window import plane_by_plane
 from .call import Call, Rule
 from .interpolation import by_matrix
 from .kind import Kind
@@ -42,18 +43,11 @@ def pooled(x: Tensor, window: Window, op: str) -> Tensor:
 
 
 def _volume(x: Tensor, window: Window, op: str) -> Tensor:
-    """Planes first, then through them: windows are boxes, so that means of means are means."""
-    body = x.body
-    batch, depth, height, width, channels = body.sizes_of(x)
-    if not all(isinstance(size, int) for size in (depth, height, width, channels)):
-        raise UnsupportedError("pooling of three dimensions: sizes must be known; input_shapes tells them")
-    planes = body.reshaped(x, [batch * depth, height, width, channels])
-    flat = pooled(planes, Window(window.kernel[1:], window.strides[1:], (1, 1), window.padding), op)
-    _, height, width, _ = flat.sizes
-    stacks = body.reshaped(flat, [batch, depth, height * width, channels])
+    flat = Window(window.kernel[1:], window.strides[1:], (1, 1), window.padding)
     through = Window((window.kernel[0], 1), (window.strides[0], 1), (1, 1), window.padding)
-    y = pooled(stacks, through, op)
-    return body.reshaped(y, [batch, y.sizes[1], height, width, channels])
+    return plane_by_plane(
+        x, lambda planes: pooled(planes, flat, op), lambda stacks: pooled(stacks, through, op)
+    )
 
 
 def _global(op: str, rank: int) -> Rule:

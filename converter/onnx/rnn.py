@@ -289,7 +289,7 @@ def _function(name: str, alpha: float, beta: float) -> Function:
         "ThresholdedRelu": lambda x: (x > alpha).choose(x, 0),
         "ScaledTanh": lambda x: (x * beta).apply("Tanh") * alpha,
         "HardSigmoid": lambda x: formulas.hard_sigmoid(x, alpha, beta),
-        "Elu": lambda x: (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * alpha),
+        "Elu": lambda x: formulas.elu(x, alpha),
         "Softplus": formulas.softplus,
     }
     return functions.get(name) or (lambda x: x.apply(name))

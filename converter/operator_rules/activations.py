@@ -217,6 +217,45 @@ def _hard_gated(tensor: LiteTensor) -> LiteTensor | None:
     return next((one for one, other in pairs(gate) if scalar_of(other) == 3), None)
 
 
+@rule(Op.MUL, keeps_bits=False)
+def simplify_mish(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Makes a Mish of fewer operators.
+
+    Given:  y = MUL(x, TANH(SUB(RELU(x), LOG(LOGISTIC(ABS(x))))))
+    Result: y = MUL(n, TANH(LOG(LOGISTIC(n)))), n = NEG(x)
+
+    What is large and negative needs no care there: TANH of it is -1.
+    """
+    for x, gate in pairs(operator):
+        softplus = (
+            None if gate.producer is None or gate.producer.code != Op.TANH else gate.producer.producer(0)
+        )
+        if activation_of(operator) or softplus is None or not _is_softplus(softplus, x):
+            continue
+        made = x
+        for code in (Op.NEG, Op.LOGISTIC, Op.LOG, Op.TANH):
+            inner, made = made, LiteTensor(f"{operator.result.name}/{code.name.lower()}", x.type, x.shape)
+            rewriter.insert_before(operator, LiteOperator(code, [inner], [made], None, operator.sources))
+            if code == Op.NEG:
+                negated = made
+        return rewriter.become(operator, Op.MUL, [negated, made], operator.options, [softplus])
+    return False
+
+
+def _is_softplus(operator: LiteOperator, x: LiteTensor) -> bool:
+    """Whether it is RELU(x) - LOG(LOGISTIC(ABS(x)))."""
+    if operator.code != Op.SUB or activation_of(operator) or x.type != TensorType.FLOAT32:
+        return False
+    inner = operator.operand(1)
+    for code in (Op.LOG, Op.LOGISTIC, Op.ABS):
+        producer = inner.producer
+        if producer is None or producer.code != code:
+            return False
+        inner = producer.operand(0)
+    relu = operator.producer(0)
+    return inner is x and relu is not None and relu.code == Op.RELU and relu.operand(0) is x
+
+
 @rule(Op.DIV, keeps_bits=False)
 def use_softmax(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """Makes one operator of exponentials that are divided by their sum.

@@ -22,7 +22,15 @@ from ...schema.tflite import (
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from .axis_groups import regrouped
-from .pattern import ARITHMETIC, ELEMENTWISE, has_scales_along_axis, integer_constant, like, order_of
+from .pattern import (
+    ARITHMETIC,
+    ELEMENTWISE,
+    has_scales_along_axis,
+    integer_constant,
+    is_reshape,
+    like,
+    order_of,
+)
 from .rewriter import OperatorRewriter
 from .transpose import REDUCTIONS, merge_transposes, reduce_transposed, use_reshape
 
@@ -67,6 +75,20 @@ def _before(operator: LiteOperator, place: int) -> tuple[LiteTensor, list[int]] 
     if producer is None or order is None or not is_to_first(order):
         return None
     return producer.operand(0), order
+
+
+def _before_reshape(operator: LiteOperator, place: int) -> tuple[LiteTensor, list[int]] | None:
+    """The same of an image whose channels, or whose other axes, are of one element: a reshape does it."""
+    producer = operator.producer(place)
+    if producer is None or not is_reshape(producer):
+        return None
+    x, y = producer.operand(0), producer.result
+    if x.shape is None or y.shape is None or len(x.shape) < 4 or -1 in x.shape[1:]:
+        return None
+    batch, *middle, channels = x.shape
+    one = channels == 1 or set(middle) == {1}
+    order = [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)]
+    return (x, order) if one and list(y.shape) == [batch, channels, *middle] else None
 
 
 def _sink(
@@ -182,14 +204,16 @@ def sink_behind_concatenation(rewriter: OperatorRewriter, operator: LiteOperator
 
     Given:  y = CONCATENATION(TRANSPOSE(a, [0, 3, 1, 2]), TRANSPOSE(b, [0, 3, 1, 2])), axis 1
     Result: y = TRANSPOSE(CONCATENATION(a, b), [0, 3, 1, 2]), axis 3
+
+    A transpose of one channel may be a reshape already.
     """
     options = operator.options
-    order = next((found[1] for i in range(len(operator.operands)) if (found := _before(operator, i))), None)
+    befores = [_before(operator, i) or _before_reshape(operator, i) for i in range(len(operator.operands))]
+    order = next((found[1] for found in befores if found), None)
     if order is None or not isinstance(options, ConcatenationOptionsT):
         return False
     operands: list[LiteTensor | None] = []
-    for i in range(len(operator.operands)):
-        found = _before(operator, i)
+    for i, found in enumerate(befores):
         moved = found[0] if found is not None else _back(rewriter, operator, operator.operand(i), order)
         if moved is None or (moved.shape is not None and len(moved.shape) != len(order)):
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...lite.tensor import TensorType
-from ...schema.tflite import ActivationFunctionType, ReducerOptionsT
+from ...schema.tflite import ActivationFunctionType, ReducerOptionsT, StridedSliceOptionsT
 from ...schema.tflite import BuiltinOperator as Op
 from ..lite_graph import LiteOperator, LiteTensor
 
@@ -91,11 +91,29 @@ def bias_of(operator: LiteOperator) -> LiteTensor | None:
     return operator.operands[place] if len(operator.operands) > place else None
 
 
+def has_known_bias(operator: LiteOperator) -> bool:
+    """Whether the weights are constant, and the bias too, if there is one."""
+    bias = bias_of(operator)
+    return operator.constant(1) is not None and (bias is None or bias.data is not None)
+
+
 def channels_of(operator: LiteOperator) -> int:
     """Output channels of an operator with weights."""
     shape = operator.operand(1).shape
     assert shape is not None
     return shape[3 if operator.code == Op.DEPTHWISE_CONV_2D else 0]
+
+
+def keeps_channels(cut: LiteOperator) -> bool:
+    """Whether a SLICE or STRIDED_SLICE has all of its operand's axes, and of the last one all elements."""
+    x, y, options = cut.operand(0).shape, cut.result.shape, cut.options
+    if not x or not y or len(x) != len(y) or x[-1] != y[-1] or x[-1] < 1:
+        return False
+    if not isinstance(options, StridedSliceOptionsT):
+        return True
+    masks = options.ellipsis_mask | options.new_axis_mask | options.shrink_axis_mask
+    steps = cut.constant(3)
+    return not masks and steps is not None and len(steps) == len(x) and int(steps[-1]) == 1
 
 
 def order_of(operator: LiteOperator | None) -> list[int] | None:

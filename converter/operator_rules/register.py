@@ -23,6 +23,7 @@ from . import (
     transpose_chain,
     variables,
     weight_order,
+    weighted_parts,
     weights,
 )
 from .rewriter import OperatorRewriter
@@ -61,6 +62,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     arithmetic.use_squared_difference,
     activations.fuse_gelu,
     activations.fuse_hard_swish,
+    activations.simplify_mish,
     activations.use_prelu,
     # What only moves data goes, or out of the way of what a convolution could take in.
     reshape.reshape_single,
@@ -77,6 +79,8 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     transpose_chain.merge_moves,
     convolution.use_dilation,
     reshape.move_before_reshape,
+    weighted_parts.move_before_slice,
+    weighted_parts.move_before_concatenation,
     # Into the order of weights, before what is added to their results.
     weight_order.fold_gathered_channels,
     weight_order.fold_flattened_order,

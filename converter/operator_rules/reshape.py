@@ -188,8 +188,8 @@ def move_before_reshape(rewriter: OperatorRewriter, second: LiteOperator) -> boo
     Result: y = RESHAPE(ADD(CONV_2D(x, w, b), c))
 
     The reshape must keep the last axis or only split it, and neither result may have another user. Also
-    for SUB and MUL, for RELU and its like whatever the shape, and behind DEPTHWISE_CONV_2D and
-    FULLY_CONNECTED.
+    for SUB and MUL, behind DEPTHWISE_CONV_2D and FULLY_CONNECTED, and for RELU and its like whatever the
+    shape, behind whatever has an activation.
     """
     place = _reshaped_place(second)
     if place is None:
@@ -210,7 +210,7 @@ def _reshaped_place(operator: LiteOperator) -> int | None:
         if reshape is None or reshape.code != Op.RESHAPE or (i and operator.code == Op.SUB):
             continue
         z, weighted = reshape.operand(0), reshape.sole_producer(0)
-        if weighted is None or weighted.code not in WEIGHTED or activation_of(weighted):
+        if weighted is None or not _takes_in(weighted, operator.code) or activation_of(weighted):
             continue
         if tensor is None or not z.shape or tensor.shape is None or z.type != TensorType.FLOAT32:
             continue
@@ -220,6 +220,11 @@ def _reshaped_place(operator: LiteOperator) -> int | None:
         if all(_per_channel(each, tensor.shape, z.shape[-1]) is not None for each in others):
             return i
     return None
+
+
+def _takes_in(before: LiteOperator, code: Op) -> bool:
+    """Whether an operator can do what one behind it does: with weights, or for an activation."""
+    return before.code in WEIGHTED or (code in RECTIFIERS and before.facts.activates)
 
 
 def _flat(tensor: LiteTensor, result: LiteTensor, before: LiteTensor) -> LiteTensor:

@@ -118,7 +118,7 @@ def _columns(window: Window) -> tuple[tuple, ...]:
 
 def _reduced(step: Step, x: Tensor, window: Window, name: str, start: Tensor) -> Tensor:
     """Of [n, c, ...]; the start, which changes no number, stands around it."""
-    if x.type == DT_FLOAT and len(window.kernel) <= 2 and max(window.dilations) == 1:
+    if x.type == DT_FLOAT and len(window.kernel) <= 3 and max(window.dilations) == 1:
         if name == "maximum":
             return pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
         if name == "minimum":

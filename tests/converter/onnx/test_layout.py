@@ -88,6 +88,15 @@ MOVED: dict[str, tuple[list[NodeProto], dict[str, np.ndarray], int]] = {
         {"s": np.array([1, 1, 2, 2], np.float32)},
         4,
     ),
+    "attention of places": (
+        [
+            node("ReduceMean", ["a", "one"], "m"),
+            node("ReduceMax", ["a", "one"], "n"),
+            node("Concat", ["m", "n"], "y", axis=1),
+        ],
+        {"one": np.array([1], I64)},
+        2,
+    ),
     "normalization of groups": (
         [node("GroupNormalization", ["a", "s", "t"], "y", num_groups=2)],
         {"s": random(4), "t": random(4)},
@@ -206,6 +215,12 @@ def test_windows_of_an_image_take_one_transpose() -> None:
     x = random(1, 3, 6, 8)
     [wanted] = run_graph(entry.module, {"x": x}, [entry.outputs["y"]])
     np.testing.assert_allclose(run_litert(content, x)[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_places_that_are_joined_need_no_reshape() -> None:
+    nodes, constants, depth = MOVED["attention of places"]
+    content = Converter.from_onnx(net(nodes, wy=random(5, depth, 1, 1), **constants)).convert()
+    assert counted(content)["RESHAPE"] == 0, counted(content)
 
 
 @pytest.mark.parametrize("groups", [1, 2])

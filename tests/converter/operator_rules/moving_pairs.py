@@ -8,10 +8,14 @@ from numlite.converter.operator_rules import (
     transpose,
     transpose_chain,
     weight_order,
+    weighted_parts,
     weights,
 )
 
 _STEPS = "stride_h=1, stride_w=1, dilation_h_factor=1, dilation_w_factor=1"
+
+_PARTS = "a: 1x2x2x2 = CONV_2D(x, w, none)\nb: 1x2x2x2 = CONV_2D(x, v, none)\n"
+_JOINED = f"{_PARTS}j: 1x2x2x4 = CONCATENATION(a, b)"
 
 # Rule, given, result: "" where it stays.
 MOVING_PAIRS = [
@@ -205,6 +209,49 @@ MOVING_PAIRS = [
         "",
     ),
     (
+        reshape.move_before_reshape,
+        "x: 4x1\nc = MUL(x, x)\nr: 2x2 = RESHAPE(c, s)\ny = RELU(r)\nreturn y",
+        "x: 4x1\nc = MUL(x, x)\na = RELU(c)\ny: 2x2 = RESHAPE(a, s)\nreturn y",
+    ),
+    (
+        weighted_parts.move_before_slice,
+        "x: 1x2x2x1\nc: 1x2x2x2 = CONV_2D(x, w, none)\nr: 1x1x1x2 = SLICE(c, b, e)\ny = ADD(r, m)\nreturn y",
+        "x: 1x2x2x1\nc: 1x2x2x2 = CONV_2D(x, w, none)\na = ADD(c, m)\ny: 1x1x1x2 = SLICE(a, b, e)\nreturn y",
+    ),
+    (
+        weighted_parts.move_before_slice,
+        "x: 1x2x2x1\nc: 1x2x2x2 = CONV_2D(x, w, none)\nr: 1x1x1x2 = SLICE(c, b, e)\n"
+        "y: 1x1x1x2 float32 = SUB(m, r)\nreturn y",
+        "",
+    ),
+    (
+        weighted_parts.move_before_slice,
+        "x: 1x2x2x1\nc: 1x2x2x2 = CONV_2D(x, w, none)\nr: 1x1x1x1 = SLICE(c, b, k)\ny = RELU(r)\nreturn y",
+        "",
+    ),
+    (
+        weighted_parts.move_before_concatenation,
+        f"x: 1x2x2x1\n{_JOINED} {{axis=3}}\ny: 1x2x2x4 float32 = ADD(m, j)\nreturn y",
+        f"x: 1x2x2x1\n{_PARTS}n = [3, 4]\no = [5, 6]\np = ADD(a, n)\nq = ADD(b, o)\n"
+        "y: 1x2x2x4 = CONCATENATION(p, q) {axis=3}\nreturn y",
+    ),
+    (
+        weighted_parts.move_before_concatenation,
+        f"x: 1x2x2x1\n{_JOINED} {{axis=-1}}\ny = RELU(j)\nreturn y",
+        f"x: 1x2x2x1\n{_PARTS}p = RELU(a)\nq = RELU(b)\n"
+        "y: 1x2x2x4 = CONCATENATION(p, q) {axis=-1}\nreturn y",
+    ),
+    (
+        weighted_parts.move_before_concatenation,
+        f"x: 1x2x2x1\n{_JOINED} {{axis=3}}\ny: 1x2x2x4 float32 = ADD(m, j)\nreturn y, a",
+        "",
+    ),
+    (
+        weighted_parts.move_before_concatenation,
+        f"x: 1x2x2x1\n{_PARTS}j: 1x2x4x2 = CONCATENATION(a, b) {{axis=2}}\ny = RELU(j)\nreturn y",
+        "",
+    ),
+    (
         reshape.keep_dimensions,
         "x: 2x3x4\nr: 6x4 = RESHAPE(x, s)\nf: 6x1 = FULLY_CONNECTED(r, w, none)\n"
         "y: 2x3x1 = RESHAPE(f, s)\nreturn y",
@@ -263,6 +310,9 @@ MOVING_GIVEN = {
     reshape.merge_reshapes_around: "s = int32 [2, 2]",
     reshape.join_reshapes: "s = int32 [2, 2]",
     reshape.move_before_reshape: f"{_WEIGHTS}\ns = int32 [4, 2]\nm = [3, 4]",
+    weighted_parts.move_before_slice: f"{_WEIGHTS}\nm = [3, 4]\nb = int32 [0, 0, 0, 0]\n"
+    "e = int32 [1, 1, 1, 2]\nk = int32 [1, 1, 1, 1]",
+    weighted_parts.move_before_concatenation: f"{_WEIGHTS}\nv = [[[[3]]], [[[4]]]]\nm = [3, 4, 5, 6]",
     reshape.keep_dimensions: "s = int32 [6, 4]\nw = [[1, 2, 3, 4]]",
     reshape.skip_flattening: "s = int32 [6, 4]\nw = [[1, 2, 3, 4]]",
     transpose.merge_transposes: "p = int32 [1, 0]",

@@ -312,6 +312,18 @@ PAIRS = [
     ),
     (rnn.use_rnn, f"{_RNN % 'LOGISTIC'}return z", ""),
     (
+        activations.simplify_mish,
+        "x: 2\nr = RELU(x)\na = ABS(x)\ns = LOGISTIC(a)\nl = LOG(s)\np = SUB(r, l)\nt = TANH(p)\n"
+        "y = MUL(x, t)\nreturn y",
+        "x: 2\nn = NEG(x)\ns = LOGISTIC(n)\nl = LOG(s)\nt = TANH(l)\ny = MUL(n, t)\nreturn y",
+    ),
+    (
+        activations.simplify_mish,
+        "x: 2\nz: 2\nr = RELU(x)\na = ABS(x)\ns = LOGISTIC(a)\nl = LOG(s)\np = SUB(r, l)\nt = TANH(p)\n"
+        "y = MUL(z, t)\nreturn y",
+        "",
+    ),
+    (
         constants.fill_uniform_operands,
         f"{_LOOP}z = {[0] * 300}\np: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",
         f"{_LOOP}n = int32 [300]\no = 0\nz: 300 float32 = FILL(n, o)\n"
