@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .status import InvalidArgumentError, ResourceExhaustedError
@@ -48,6 +50,11 @@ def integers(values: np.ndarray, what: str) -> tuple[int, ...]:
             f"{what} must be at most {_MOST_INTEGERS:,} numbers, got {values.size:,}"
         )
     return tuple(int(value) for value in values.reshape(-1))
+
+
+def flattened(x: np.ndarray, axes: int) -> np.ndarray:
+    """x with its first axes as one, whatever is empty."""
+    return x.reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
 
 
 def rows_of(value: np.ndarray, what: str) -> int:

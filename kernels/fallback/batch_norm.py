@@ -129,7 +129,9 @@ def fused_batch_norm_gradient(
         dx = dy - summed / count - centred * (product / count * np.square(inverse))
     dx = from_last((dx * (scale * inverse)).astype(x.dtype), first)
     empty = np.zeros(0, np.float32)
-    return dx, (product * inverse).astype(np.float32), summed, empty, empty
+    # An empty batch does not look at the variance.
+    scaled = (product * inverse).astype(np.float32) if x.size else product
+    return dx, scaled, summed, empty, empty
 
 
 def fused_batch_norm_gradient_v3(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...schema import graph_def
+from .axis import flattened
 from .convolution import convolve, filter_gradient, input_gradient
 from .data_format import channels_first, from_last, spatial, to_last
 from .dtypes import FLOATS, INDICES
@@ -93,7 +94,7 @@ def conv(
         raise InvalidArgumentError(f"Conv: {message}, got {list(w.shape)} and {list(x.shape)}")
     batch = x.shape[:batch_dims]
     first = channels_first("Conv", attributes.data_format)
-    x = to_last(x.reshape(-1, *x.shape[batch_dims:]), first)
+    x = to_last(flattened(x, batch_dims), first)
     if x.shape[-1] != groups * w.shape[-2]:
         message = f"input channels must be groups ({groups}) times the filter's"
         raise InvalidArgumentError(f"Conv: {message}, got {x.shape[-1]} and {w.shape[-2]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .axis import flattened
 from .dtypes import ANY
 from .gather import check_indices
 from .kernel import checked_shape, zeros
@@ -18,7 +19,7 @@ def dynamic_partition(data: np.ndarray, partitions: np.ndarray, *, num_partition
         message = f"data must begin with the shape {list(partitions.shape)}, got {list(data.shape)}"
         raise InvalidArgumentError(f"DynamicPartition: {message}")
     check_indices(partitions, num_partitions, "partitions")
-    rows = data.reshape(-1, *data.shape[rank:])
+    rows = flattened(data, rank)
     flat = partitions.reshape(-1)
     return [rows[flat == number] for number in range(num_partitions)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .axis import axis_of, scalar
+from .axis import axis_of, flattened, scalar
 from .dtypes import ANY, INDICES, SIGNED
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -43,8 +43,8 @@ def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batc
     check_indices(indices, params.shape[along])
     if not batch:
         return np.take(params, indices, along)
-    flat = params.reshape(-1, *params.shape[batch:])
-    chosen = indices.reshape(-1, *indices.shape[batch:])
+    flat = flattened(params, batch)
+    chosen = flattened(indices, batch)
     rows = np.arange(len(flat)).reshape(-1, *(1,) * (chosen.ndim - 1))
     moved = np.moveaxis(flat, along - batch + 1, 1)
     taken = moved[rows, chosen]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .attributes import DataType, PartialShape
+from .axis import flattened
 from .dtypes import numpy_dtype, type_name
 from .kernel import KernelConstruction, KernelContext, OpKernel, zeros
 from .partial_shape import in_words
@@ -50,7 +51,7 @@ class LookupTable:
             )
         found: list[Key] = keys.reshape(-1).tolist()
         if rank:
-            found = [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
+            found = [tuple(row) for row in flattened(keys, len(outer)).tolist()]
         if not self.reserved:
             return outer, found
         wrong = [key for key in found if key in self.reserved]
@@ -73,7 +74,7 @@ class LookupTable:
                 values.reshape(-1).tolist() if values.dtype.kind == "O" else list(values.flat)
             )
             return scalars
-        return list(values.reshape(-1, *self.value_shape).copy())
+        return list(flattened(values, len(outer)).copy())
 
     def stacked(self, outer: Sequence[int], values: Iterable[object], count: int) -> np.ndarray:
         """Values as one tensor."""

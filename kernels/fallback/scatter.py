@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .axis import vector
+from .axis import flattened, vector
 from .dtypes import ANY, BOOL, INDICES, NUMBERS, REAL, SIGNED
 from .gather import check_indices, nd_index
 from .kernel import checked_shape, zeros
@@ -64,7 +64,7 @@ def scatter_nd_into(how: str, target: np.ndarray, indices: np.ndarray, updates: 
         UPDATES[how](target, nd_index(indices, target.shape), updates)
         return
     # Rows of no indices name the whole target, each time.
-    for update in updates.reshape(-1, *target.shape):
+    for update in flattened(updates, indices.ndim - 1):
         UPDATES[how](target[None], (np.zeros(1, np.intp),), update[None])
 
 

@@ -161,7 +161,7 @@ def unsorted_segment_join(
     checked_shape([count, *rest], x.dtype)
     width = int(np.prod(rest))
     lists: list[list[list[bytes]]] = [[[] for _ in range(width)] for _ in range(count)]
-    for row, number in zip(x.reshape(-1, width), segment_ids.reshape(-1), strict=True):
+    for row, number in zip(x.reshape(segment_ids.size, width), segment_ids.reshape(-1), strict=True):
         for held, text in zip(lists[number], row, strict=True):
             if held or text:
                 held.append(text)

@@ -128,7 +128,7 @@ def compared(trial: Trial, oracle: Oracle, litert: LiteRT) -> str:
             wanted.append(oracle.run(trial.graph, trial.feeds(turn), trial.outputs))
         except Refused:
             wanted.append(None)
-    if wanted[0] is None:
+    if not wanted or wanted[0] is None:
         return "refused"
     found = list(Comparison(trial, wanted, oracle, litert).findings())
     faults = [text for text in found if not text.startswith("no form")]

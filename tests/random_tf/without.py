@@ -74,12 +74,10 @@ def _rows(indices: np.ndarray) -> np.ndarray:
 
 
 def of_classes(trial: Trial) -> Trial:
-    """The trial with labels none of which is the blank, the last class."""
-    runs = [
-        (x, places, labels % max(1, x.shape[2] - 1), *rest) if x.ndim == 3 else (x, places, labels, *rest)
-        for x, places, labels, *rest in trial.runs
-    ]
-    return replace(trial, runs=tuple(runs))
+    """The trial with labels none of which is the blank, the last class; runs of one class are left out."""
+    runs = [run for run in trial.runs if run[0].ndim == 3 and run[0].shape[2] > 1]
+    least = min((run[0].shape[2] for run in runs), default=2)
+    return with_changed(replace(trial, runs=tuple(runs)), "in2", lambda labels: labels % (least - 1))
 
 
 def without_columns(trial: Trial) -> Trial:

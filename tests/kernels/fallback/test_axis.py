@@ -8,6 +8,8 @@ from numlite.kernels.fallback.axis import axes_of, integers, vector
 from numlite.kernels.fallback.reverse import roll
 from numlite.kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 
+from .nodes import run
+
 
 def repeated(count: int) -> np.ndarray:
     """One number that takes no memory, however often it is there."""
@@ -33,3 +35,29 @@ def test_a_roll_along_an_axis_that_is_named_again_and_again() -> None:
     shifts, axes = np.array([1, 2, 5, -1]), np.array([0, 1, 1, 0])
     assert np.array_equal(roll(x, shifts, axes), np.roll(x, 7, 1))
     assert np.array_equal(roll(x, repeated(1 << 16), np.broadcast_to(np.int32(0), 1 << 16)), np.roll(x, 1, 0))
+
+
+WINDOW = {"strides": "list(i64)$1,1,1,1", "padding": "string$VALID"}
+FLOATS, PLACES = (np.zeros((2, 3, 0), np.float32), np.zeros((2, 5), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes", "shape"),
+    [
+        ("DynamicPartition", [FLOATS, np.zeros((2, 3), np.int32)], {"num_partitions": "i32$1"}, (6, 0)),
+        ("GatherV2", [FLOATS, PLACES, np.int32(1)], {"batch_dims": "i32$1"}, (2, 5, 0)),
+        (
+            "Conv",
+            [np.zeros((2, 0, 0, 2), np.float32), np.ones((1, 1, 2, 3), np.float32)],
+            WINDOW,
+            (2, 0, 0, 3),
+        ),
+        ("UnsortedSegmentJoin", [np.zeros((3, 0), object), np.zeros(3, np.int32), np.int32(2)], {}, (2, 0)),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_axes_are_flattened_beside_empty_ones(
+    op: str, inputs: list[np.ndarray], attributes: dict[str, str], shape: tuple[int, ...]
+) -> None:
+    types = {"T": "f32", "Tparams": "f32", "Taxis": "i32", "Tindices": "i32", "Tnumsegments": "i32"}
+    assert run(op, inputs, **types, **attributes)[0].shape == shape

@@ -89,3 +89,11 @@ def test_vectors_of_another_size_are_refused() -> None:
     x, two, three = np.zeros((1, 1, 1, 2), np.float32), np.ones(2, np.float32), np.ones(3, np.float32)
     with pytest.raises(InvalidArgumentError, match="2 elements"):
         run("FusedBatchNorm", [x, two, three, two, two], T="f32")
+
+
+@pytest.mark.parametrize("is_training", ["bool$true", "bool$false"])
+def test_an_empty_batch_has_gradients_of_0_whatever_the_variance(is_training: str) -> None:
+    x, channels = np.zeros((0, 3, 4, 2), np.float32), np.float32([1, 2])
+    found = run("FusedBatchNormGrad", [x, x, channels, channels, -channels], T="f32", is_training=is_training)
+    assert found[0].shape == x.shape
+    assert [each.tolist() for each in found[1:]] == [[0, 0], [0, 0], [], []]
