@@ -9,7 +9,7 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.tensor import Tensor, TensorType
-from .requantize import quantization_of, scale_ratio
+from .requantize import quantization_of, round_half_away, scale_ratio
 
 # Elements first to first + size are mapped; table holds 256 bytes or 65536 int16, indexed by the
 # operand read as unsigned.
@@ -88,15 +88,10 @@ def function_table(
     scaled = np.clip(np.nan_to_num(scaled), np.float32(-(2**30)), np.float32(2**30))
     if half_even:
         return np.rint(scaled + np.float32(y_quantization.zero_point)).astype(np.int64)
-    rounded = np.copysign(np.floor(np.abs(scaled.astype(np.float64)) + 0.5), scaled)
-    return rounded.astype(np.int64) + y_quantization.zero_point
+    return round_half_away(scaled).astype(np.int64) + y_quantization.zero_point
 
 
 _SEGMENTS = 512
-
-
-def _round_away(x: np.ndarray) -> np.ndarray:
-    return np.copysign(np.floor(np.abs(x) + np.float32(0.5)), x)
 
 
 def interpolated_table(
@@ -133,10 +128,10 @@ def interpolation_samples(
                 ends[0] + np.arange(1, 513, dtype=np.float32) * step,
             )
         )
-        interpolated = _round_away((following + _round_away(here)) / np.float32(2))
-        bias = _round_away((interpolated - _round_away(middle)) / np.float32(2))
-        end = _round_away(function(np.array([ends[1]], np.float32)).astype(scale.dtype) * scale)
-        samples = np.concatenate([_round_away(here) - bias, end])
+        interpolated = round_half_away((following + round_half_away(here)) / np.float32(2))
+        bias = round_half_away((interpolated - round_half_away(middle)) / np.float32(2))
+        end = round_half_away(function(np.array([ends[1]], np.float32)).astype(scale.dtype) * scale)
+        samples = np.concatenate([round_half_away(here) - bias, end])
     return np.clip(np.nan_to_num(samples, nan=0.0), -(1 << 15), (1 << 15) - 1).astype(np.int64)
 
 

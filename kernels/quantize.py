@@ -26,7 +26,7 @@ from .lookup import (
 from .operator_facts import SUFFIXES
 from .operators import registration
 from .packed import PACKED_BITS, decoded, packed, unpacked
-from .requantize import quantization_of, quantize_multiplier, scale_ratio
+from .requantize import quantization_of, quantize_multiplier, round_half_away, scale_ratio
 from .reshape import flat_copy_calls
 from .xnnpack_nodes import takes_shapes
 
@@ -183,7 +183,7 @@ def _invoke_quantize(context: Context, node: Node) -> None:
     bits = PACKED_BITS[TensorType(y.type)]
     low = 0 if y.type == TensorType.UINT4 else -(1 << (bits - 1))
     quotient = x.array() / np.float32(q.scale)
-    rounded = np.copysign(np.floor(np.abs(quotient) + np.float32(0.5)), quotient)
+    rounded = round_half_away(quotient)
     stored = np.clip(rounded + q.zero_point, low, low + (1 << bits) - 1).astype(np.int64)
     if y.data is not None:
         y.data[: y.nbytes] = packed(stored, bits)

@@ -12,7 +12,7 @@ from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor
 from .index_vector import integers
 from .lookup import multiply_by_quantized_multiplier, type_range
-from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier, round_half_away
 from .xnnpack_nodes import MAX_RANK
 
 
@@ -121,7 +121,8 @@ def quantized_sum(
     if name == "SUM" and default:
         scale = np.float32(p.scale) / np.float32(q.scale)
         offset = np.float32(-p.zero_point) * scale * np.float32(count)
-        results = _round_half_away(sums.astype(np.float32) * scale + offset) + q.zero_point
+        steps = round_half_away(sums.astype(np.float32) * scale + offset)
+        results = np.clip(steps.astype(np.float64), -(2.0**62), 2.0**62).astype(np.int64) + q.zero_point
     elif _is_image_mean(context, x, reduced, keep_dims):
         results = _image_means(sums, p, q, count)
     else:
@@ -129,11 +130,6 @@ def quantized_sum(
         shifted = sums - a["bias"]
         results = multiply_by_quantized_multiplier(shifted, a["multiplier"], a["shift"]) + a["zero"]
     return np.clip(results, *type_range(y))
-
-
-def _round_half_away(x: np.ndarray) -> np.ndarray:
-    exact = x.astype(np.float64)
-    return np.clip(np.sign(exact) * np.floor(np.abs(exact) + 0.5), -(2.0**62), 2.0**62).astype(np.int64)
 
 
 def _image_means(sums: np.ndarray, p: Quantization, q: Quantization, count: int) -> np.ndarray:

@@ -22,6 +22,18 @@ HYBRID = 4  # not rounded at all: float outputs of operators that quantize their
 WIDE_ROUNDING = 5  # int64 sums and 16 bits of the multiplier, half up: int16 operators
 
 
+def round_half_away(x: np.ndarray | float) -> np.ndarray:
+    """Floats to the nearest whole numbers of their type, halves away from zero.
+
+    Not by adding a half, which makes 1 of the number below 0.5, and even numbers of large odd ones.
+    """
+    held = np.asarray(x)
+    whole = np.trunc(held)
+    with np.errstate(invalid="ignore"):
+        is_up = np.abs(held - whole) >= 0.5
+    return np.where(is_up, whole + np.copysign(held.dtype.type(1), held), whole)
+
+
 def quantize_multiplier(real: float) -> tuple[int, int]:
     """(multiplier, shift) with real = multiplier * 2**(shift - 31), multiplier below 2**31.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...kernels.requantize import round_half_away
 from ...lite.errors import ModelError
 from ...schema.tflite import QuantizationParametersT
 from .scheme import INT8, UINT8, Integers
@@ -81,12 +82,6 @@ class Parameters(NamedTuple):
         if len(values) == 1:
             return wide.reshape((1,) * rank)
         return wide.reshape([-1 if axis == self.dimension else 1 for axis in range(rank)])
-
-
-def round_half_away(values: np.ndarray | np.float64) -> np.ndarray:
-    """Rounded to whole numbers, ties away from zero."""
-    whole = np.trunc(values)
-    return np.asarray(whole + np.copysign(np.abs(values - whole) >= 0.5, values))
 
 
 def range_parameters(low: float, high: float, integers: Integers = INT8) -> Parameters:

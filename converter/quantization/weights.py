@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...kernels.requantize import round_half_away
 from .balanced_rounding import balanced
 from .gptq import gptq
-from .parameters import Parameters, round_half_away
+from .parameters import Parameters
 from .scale_search import ScaleChoice, chunks, largest, least_error, least_output_error, octav
 from .scheme import WEIGHTS, Integers
 

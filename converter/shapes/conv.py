@@ -80,7 +80,7 @@ def dilation_2d(c: ShapeContext) -> Results:
     x, w = c.ranked(0, 4), c.ranked(1, 3)
     layout = Layout(c, 4)
     c.attributes["dilations"] = tuple(c.integers("rates"))
-    spatial = slid(c, x[1:3], w[:2], layout)
+    spatial = slid(c, x[1:3], w[:2], layout, may_overhang=True)
     return [(x[0], *spatial, x[3] if x[3] != ANY else w[2])]
 
 

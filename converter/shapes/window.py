@@ -32,9 +32,17 @@ class Layout:
 
 
 def slid(
-    c: ShapeContext, sizes: Sequence[int], windows: Sequence[int], layout: Layout, dilated: bool = True
+    c: ShapeContext,
+    sizes: Sequence[int],
+    windows: Sequence[int],
+    layout: Layout,
+    dilated: bool = True,
+    may_overhang: bool = False,
 ) -> list[int]:
-    """Sizes of the spatial axes after windows slid over them, as strides, padding and dilations say."""
+    """Sizes of the spatial axes after windows slid over them, as strides, padding and dilations say.
+
+    may_overhang is for ops that have no output of a window that overhangs by less than two strides.
+    """
     strides = layout.of(c.integers("strides"))
     has_dilations = dilated and "dilations" in c.attributes
     dilations = layout.of(c.integers("dilations")) if has_dilations else []
@@ -44,12 +52,20 @@ def slid(
     found = []
     for i, axis in enumerate(layout.spatial):
         extra = explicit[2 * axis] + explicit[2 * axis + 1] if padding == "EXPLICIT" else 0
-        found.append(_slid_axis(c, sizes[i], windows[i], strides[i], dilations[i], padding, extra))
+        overhang = 2 * strides[i] - 1 if may_overhang else 0
+        found.append(_slid_axis(c, sizes[i], windows[i], strides[i], dilations[i], padding, extra, overhang))
     return found
 
 
 def _slid_axis(
-    c: ShapeContext, size: int, window: int, stride: int, dilation: int, padding: str, extra: int
+    c: ShapeContext,
+    size: int,
+    window: int,
+    stride: int,
+    dilation: int,
+    padding: str,
+    extra: int,
+    overhang: int,
 ) -> int:
     if stride < 1 or dilation < 1:
         raise c.fault(f"strides and dilations must be at least 1, got {stride} and {dilation}")
@@ -60,6 +76,6 @@ def _slid_axis(
     if window == ANY:
         return ANY
     left = size + extra - (window - 1) * dilation - 1
-    if left < 0:
+    if left < -overhang:
         raise c.fault(f"window must fit, got size {size + extra} and extent {(window - 1) * dilation + 1}")
-    return left // stride + 1
+    return max(left // stride + 1, 0)

@@ -9,7 +9,7 @@ from ...lite.errors import PrepareError
 from ...lite.tensor import TensorType
 from ..fused_activation import quantized_activation_range
 from ..lookup import multiply_by_quantized_multiplier
-from ..requantize import channel_requantization, quantization_of
+from ..requantize import channel_requantization, quantization_of, round_half_away
 from .node import FilterNode
 
 # Shuffled weights are in blocks of so many rows by columns.
@@ -61,7 +61,7 @@ def compute(n: FilterNode, shuffled: bool) -> None:
     r = channel_requantization("FULLY_CONNECTED", x, w, y, 1, float_product=True)
     if n.numerics is Numerics.REFERENCE and not shuffled:
         products = sums * r.real_scales[0]
-        scaled = np.copysign(np.floor(np.abs(products) + 0.5), products).astype(np.int64)
+        scaled = round_half_away(products).astype(np.int64)
     else:
         scaled = multiply_by_quantized_multiplier(sums, int(r.multipliers[0]), int(r.shifts[0]))
     y.array().reshape(sums.shape)[...] = np.clip(scaled + q.zero_point, low, high)

@@ -9,7 +9,7 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ..lookup import multiply_by_quantized_multiplier, multiply_rounding_up
-from ..requantize import UPWARD_ROUNDING
+from ..requantize import UPWARD_ROUNDING, round_half_away
 from .geometry import ConvGeometry
 from .node import FilterNode
 from .plain import sums_are_wide, upward
@@ -75,17 +75,13 @@ def _hybrid_sums(n: FilterNode) -> np.ndarray:
     scales = wide.astype(np.float32)
     from_low, from_high = -128 - low / wide, 127 - high / wide
     better = np.where(128 + np.abs(low / wide) < 127 + np.abs(high / wide), from_low, from_high)
-    zeros = np.where(low == high, 0, _round_half_away(np.clip(better, -128, 127)))
+    zeros = np.where(low == high, 0, round_half_away(np.clip(better, -128, 127)))
     inverse = np.where(low == high, np.float32(0), np.float32(1) / scales).astype(np.float32)
-    values = _round_half_away((images * inverse[:, None]).astype(np.float64)) + zeros[:, None]
+    values = round_half_away((images * inverse[:, None]).astype(np.float64)) + zeros[:, None]
     quantized = np.clip(values, -128, 127) - zeros[:, None]
     x = quantized.astype(np.int64).reshape(g.batch, g.in_height, g.in_width, g.in_depth)
     sums = _sums(x, n.w.array().astype(np.int64), g)
     return (sums.astype(np.float32) * f.scales) * scales[:, None, None, None]
-
-
-def _round_half_away(x: np.ndarray) -> np.ndarray:
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
 def _scaled_wide(sums: np.ndarray, multiplier: int, shift: int) -> np.ndarray:

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from ..requantize import round_half_away
 from .decoded_size import check_decoded
 from .kernel import checked_shape
 from .registry import kernel
@@ -79,9 +80,7 @@ def encode_wav(audio: np.ndarray, sample_rate: np.ndarray) -> np.ndarray:
     rate, channels = int(sample_rate), audio.shape[1]
     if rate < 1 or 2 * channels * rate >= 1 << 32 or 2 * audio.size + _HEADER_BYTES + 8 >= 1 << 32:
         raise InvalidArgumentError(f"{op}: a file must hold it, got {list(audio.shape)} of {rate} Hz")
-    # Halves go away from zero.
-    scaled = np.nan_to_num(audio) * np.float32(1 << 15)
-    whole = np.copysign(np.floor(np.abs(scaled) + np.float32(0.5)), scaled)
+    whole = round_half_away(np.nan_to_num(audio) * np.float32(1 << 15))
     samples = np.clip(whole, -(1 << 15), (1 << 15) - 1).astype("<i2").tobytes()
     head = struct.pack("<4sI8sI", b"RIFF", _HEADER_BYTES + len(samples), b"WAVEfmt ", 16)
     format = struct.pack("<HHIIHH", _PCM, channels, rate, 2 * channels * rate, 2 * channels, 16)

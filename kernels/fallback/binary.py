@@ -17,20 +17,21 @@ def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(x + y, x.dtype)
 
 
-def _no_zero(y: np.ndarray) -> None:
-    if y.dtype.kind in "iu" and not np.all(y):
+def _no_zero(x: np.ndarray, y: np.ndarray) -> None:
+    """InvalidArgumentError for an integer that is divided by 0."""
+    if y.dtype.kind in "iu" and x.size and not np.all(y):
         raise InvalidArgumentError("Integer division by zero")
 
 
 def truncate_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The remainder with x's sign."""
-    _no_zero(y)
+    _no_zero(x, y)
     return np.fmod(x, y)
 
 
 def truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x / y, rounded towards zero."""
-    _no_zero(y)
+    _no_zero(x, y)
     if x.dtype.kind in "iu":
         # The quotient that leaves fmod's remainder is exact.
         return np.floor_divide(x - np.fmod(x, y), y)
@@ -44,7 +45,7 @@ def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x / y, rounded down."""
-    _no_zero(y)
+    _no_zero(x, y)
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(_quotient(x, y))
 
 
@@ -53,7 +54,7 @@ def floor_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Source: TensorFlow tensorflow/core/kernels/cwise_ops.h, google_floor_fmod.
     """
-    _no_zero(y)
+    _no_zero(x, y)
     if x.dtype.kind in "iu":
         return np.asarray(np.mod(x, y))
     remainder = np.fmod(x, y)

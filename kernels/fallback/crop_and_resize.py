@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schema import graph_def
+from ..requantize import round_half_away
 from .attributes import DataType
 from .conv import sizes
 from .dtypes import REAL, numpy_dtype
@@ -32,15 +33,17 @@ class _Axis:
     inside: np.ndarray
 
 
-def _axis(start: np.ndarray, end: np.ndarray, size: int, crop: int) -> _Axis:
+def _axis(start: np.ndarray, end: np.ndarray, size: int, crop: int, by_ratio: bool) -> _Axis:
     """For boxes from start to end, 0 and 1 being the first and the last of size pixels.
 
+    by_ratio divides the sizes before it multiplies by the box, which moves the last bit of places.
     Source: TensorFlow tensorflow/core/kernels/image/crop_and_resize_op.cc.
     """
     last = np.float32(size - 1)
     steps = np.arange(crop, dtype=np.float32)
     if crop > 1:
-        scale = (end - start) * last / np.float32(crop - 1)
+        width, steps_of = end - start, np.float32(crop - 1)
+        scale = width * (last / steps_of) if by_ratio else width * last / steps_of
         places = (start * last)[:, np.newaxis] + steps * scale[:, np.newaxis]
     else:
         places = (np.float32(0.5) * (start + end) * last)[:, np.newaxis]
@@ -48,10 +51,15 @@ def _axis(start: np.ndarray, end: np.ndarray, size: int, crop: int) -> _Axis:
     held = np.where(inside, places, np.float32(0))
     low = np.floor(held)
     whole = (low.astype(np.int64), np.ceil(held).astype(np.int64))
-    return _Axis(*whole, held - low, np.floor(held + np.float32(0.5)).astype(np.int64), inside)
+    return _Axis(*whole, held - low, round_half_away(held).astype(np.int64), inside)
 
 
-def _check(op: str, boxes: np.ndarray, box_index: np.ndarray, batch: int, method: str) -> None:
+def _checked(
+    op: str, boxes: np.ndarray, box_index: np.ndarray, batch: int, method: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """boxes [n, 4] and box_index [n]; no boxes may have any empty shape."""
+    if not boxes.size and not box_index.size:
+        boxes, box_index = boxes.reshape(0, 4), box_index.reshape(0)
     if boxes.ndim != 2 or boxes.shape[1] != 4 or box_index.shape != (len(boxes),):
         message = "boxes must be [n, 4] and box_index [n]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(boxes.shape)} and {list(box_index.shape)}")
@@ -60,11 +68,14 @@ def _check(op: str, boxes: np.ndarray, box_index: np.ndarray, batch: int, method
     wrong = (box_index < 0) | (box_index >= batch)
     if np.any(wrong):
         raise OutOfRangeError(f"{op}: box_index must be from 0 to {batch - 1}, got {box_index[wrong][0]}")
+    return boxes, box_index
 
 
-def _axes(boxes: np.ndarray, size: tuple[int, int], crop: tuple[int, int]) -> tuple[_Axis, _Axis]:
+def _axes(
+    boxes: np.ndarray, size: tuple[int, int], crop: tuple[int, int], by_ratio: bool = False
+) -> tuple[_Axis, _Axis]:
     y1, x1, y2, x2 = boxes.astype(np.float32).T
-    return _axis(y1, y2, size[0], crop[0]), _axis(x1, x2, size[1], crop[1])
+    return _axis(y1, y2, size[0], crop[0], by_ratio), _axis(x1, x2, size[1], crop[1], by_ratio)
 
 
 def _both(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +99,7 @@ def crop_and_resize(
     op = "CropAndResize"
     if image.ndim != 4 or 0 in image.shape[1:3]:
         raise InvalidArgumentError(f"{op}: image must be [N, H, W, C], not empty, got {list(image.shape)}")
-    _check(op, boxes, box_index, len(image), method)
+    boxes, box_index = _checked(op, boxes, box_index, len(image), method)
     crop = sizes(op, "crop_size", crop_size)
     if len(crop) != 2 or 0 in crop:
         raise InvalidArgumentError(f"{op}: crop_size must be 2 positive sizes, got {list(crop)}")
@@ -127,7 +138,7 @@ def crop_and_resize_image_gradient(
     if len(shape) != 4 or 0 in shape[1:3] or gradient.ndim != 4 or gradient.shape[3] != shape[3]:
         message = "image_size must be [N, H, W, C] and grads have as many channels"
         raise InvalidArgumentError(f"{op}: {message}, got {list(shape)} and {list(gradient.shape)}")
-    _check(op, boxes, box_index, shape[0], method)
+    boxes, box_index = _checked(op, boxes, box_index, shape[0], method)
     if len(gradient) != len(boxes):
         raise InvalidArgumentError(f"{op}: grads must be of {len(boxes)} boxes, got {len(gradient)}")
     dtype = numpy_dtype(T)
@@ -155,11 +166,11 @@ def crop_and_resize_boxes_gradient(
     if image.ndim != 4 or 0 in image.shape[1:3] or gradient.ndim != 4:
         message = "image and grads must have 4 dimensions and image not be empty"
         raise InvalidArgumentError(f"{op}: {message}, got {list(image.shape)} and {list(gradient.shape)}")
-    _check(op, boxes, box_index, len(image), method)
+    boxes, box_index = _checked(op, boxes, box_index, len(image), method)
     if len(gradient) != len(boxes) or gradient.shape[3] != image.shape[3] or 0 in gradient.shape[1:3]:
         message = f"grads must be of {len(boxes)} boxes and {image.shape[3]} channels"
         raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)}")
-    rows, columns = _axes(boxes, image.shape[1:3], gradient.shape[1:3])
+    rows, columns = _axes(boxes, image.shape[1:3], gradient.shape[1:3], by_ratio=True)
     which = box_index[:, np.newaxis, np.newaxis]
     corners = [
         image[(which, *_both(place, other))].astype(np.float32)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..requantize import round_half_away
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -42,7 +43,7 @@ def _nudged(op: str, low: np.ndarray, high: np.ndarray, steps: Steps) -> _Nudged
     scale = (high - low) / (most - least)
     zero = least - low / scale
     # What is no number (an infinite min) is 0 as TensorFlow's integer.
-    rounded = np.where(np.isnan(zero), 0, np.clip(np.floor(zero + np.float32(0.5)), least, most))
+    rounded = np.where(np.isnan(zero), 0, np.clip(round_half_away(zero), least, most))
     return _Nudged((least - rounded) * scale, (most - rounded) * scale, scale, (low == 0) & (high == 0))
 
 

@@ -11,17 +11,20 @@ from .status import InvalidArgumentError
 _TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_HALF))
 
 
-def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
-    """The sum of each element of the last axis with those at most radius away."""
-    size = x.shape[-1]
-    sums = np.concatenate([np.zeros((*x.shape[:-1], 1), np.float64), np.cumsum(x, -1, np.float64)], axis=-1)
+def _band(size: int, radius: int) -> np.ndarray:
+    """Which channels are at most radius apart: float32 [size, size]."""
     places = np.arange(size)
-    high, low = np.minimum(places + radius + 1, size), np.maximum(places - radius, 0)
-    return (sums[..., high] - sums[..., low]).astype(np.float32)
+    return (np.abs(places - places[:, np.newaxis]) <= radius).astype(np.float32)
 
 
-def _norm(x: np.ndarray, radius: int, bias: float, alpha: float) -> np.ndarray:
-    return np.float32(bias) + np.float32(alpha) * _neighbours(np.square(x), radius)
+def _window_sums(x: np.ndarray, radius: int) -> np.ndarray:
+    """The sum of each element of the last axis with those at most radius away, whatever is behind them."""
+    size = x.shape[-1]
+    total = x.copy()
+    for step in range(1, min(radius, size - 1) + 1):
+        total[..., step:] += x[..., :-step]
+        total[..., :-step] += x[..., step:]
+    return total
 
 
 def _check(op: str, x: np.ndarray, radius: int) -> None:
@@ -37,7 +40,9 @@ def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: fl
     """
     _check("LRN", x, depth_radius)
     wide = x.astype(np.float32)
-    return (wide * _norm(wide, depth_radius, bias, alpha) ** np.float32(-beta)).astype(x.dtype)
+    # A product of matrices, as TensorFlow has it: what is no number reaches all channels.
+    norm = np.float32(bias) + np.float32(alpha) * (np.square(wide) @ _band(x.shape[-1], depth_radius))
+    return (wide * norm ** np.float32(-beta)).astype(x.dtype)
 
 
 def lrn_gradient(
@@ -56,8 +61,8 @@ def lrn_gradient(
         shapes = [list(value.shape) for value in (gradient, x, y)]
         raise InvalidArgumentError(f"LRNGrad: gradient, input and output must have one shape, got {shapes}")
     wide, dy = x.astype(np.float32), gradient.astype(np.float32)
-    norm = _norm(wide, depth_radius, bias, alpha)
-    spread = _neighbours(dy * y.astype(np.float32) / norm, depth_radius)
+    norm = np.float32(bias) + np.float32(alpha) * _window_sums(np.square(wide), depth_radius)
+    spread = _window_sums(dy * y.astype(np.float32) / norm, depth_radius)
     dx = dy * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * wide * spread
     return dx.astype(x.dtype)
 

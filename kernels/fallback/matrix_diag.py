@@ -89,7 +89,8 @@ def _band(k: np.ndarray) -> tuple[int, int]:
 
 def _within(rows: int, columns: int, band: tuple[int, int]) -> None:
     low, high = band
-    if not -rows < low <= high < columns and not (low == high == 0 and 0 in (rows, columns)):
+    # The main diagonal is there even in an empty matrix.
+    if any(end and not -rows < end < columns for end in band):
         raise InvalidArgumentError(f"k must be within ({-rows}, {columns}), got {low} to {high}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema import graph_def
+from ..requantize import round_half_away
 from .dtypes import FLOATS
 from .registry import kernel
 from .resize import wanted_size
@@ -67,16 +68,11 @@ def _transformed(
     shape = (len(x), height, width)
     rows, columns = np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)
     if interpolation == "NEAREST":
-        found = _read(x, _rounded(rows), _rounded(columns), fill.astype(x.dtype))
+        found = _read(x, round_half_away(rows), round_half_away(columns), fill.astype(x.dtype))
     else:
         found = _between(x.astype(np.float32), rows, columns, fill.astype(x.dtype).astype(np.float32))
     nowhere = np.broadcast_to(divisor == 0, shape)
     return np.where(nowhere[..., np.newaxis], fill.astype(x.dtype), found.astype(x.dtype))
-
-
-def _rounded(x: np.ndarray) -> np.ndarray:
-    """To the nearest whole number, halves away from zero."""
-    return np.copysign(np.floor(np.abs(x) + np.float32(0.5)), x)
 
 
 def _between(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, fill: np.float32) -> np.ndarray:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...schema import graph_def
+from ..requantize import round_half_away
 from .attributes import DataType
 from .dtypes import QUANTIZED, numpy_dtype
-from .quantized_range import floats_single, limits, number, quantized_single, rounded, scalar
+from .quantized_range import floats_single, limits, number, quantized_single, scalar
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -88,7 +89,7 @@ def _combined(x: np.ndarray, least: np.ndarray, most: np.ndarray, dtype: np.dtyp
     lowest, highest = limits(dtype)
     scale = np.float32(highest - lowest) / (most - least)
     half = np.float32((highest - lowest + 1) // 2 if lowest < 0 else 0)
-    steps = rounded((np.clip(x, least, most) - least) * scale - half)
+    steps = round_half_away((np.clip(x, least, most) - least) * scale - half)
     return np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
 
 
@@ -103,7 +104,7 @@ def _scaled(
     scale = np.minimum(below, above).astype(np.float32)
     least, most = np.float32(lowest) / scale, np.float32(highest) / scale
     steps = np.clip(x, least, most) * scale
-    steps = np.rint(steps) if even else rounded(steps)
+    steps = np.rint(steps) if even else round_half_away(steps)
     y = np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
     return y, np.asarray(least), np.asarray(most)
 

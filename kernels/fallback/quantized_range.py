@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..requantize import round_half_away
 from .status import InvalidArgumentError
 
 
@@ -14,11 +15,6 @@ def limits(dtype: np.dtype) -> tuple[int, int]:
     """The lowest and the highest integer of the type."""
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
-
-
-def rounded(x: np.ndarray) -> np.ndarray:
-    """To the nearest whole number, halves away from zero."""
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
 def scalar(op: str, what: str, value: np.ndarray) -> float:
@@ -50,7 +46,7 @@ def quantized_unclamped(x: np.ndarray | float, low: float, high: float, dtype: n
     width, steps = _wider(low, high, dtype)
     scale = steps / width
     lowest = limits(dtype)[0]
-    return np.asarray(rounded(wide * scale) - rounded(np.asarray(low * scale)) + lowest)
+    return np.asarray(round_half_away(wide * scale) - round_half_away(np.asarray(low * scale)) + lowest)
 
 
 def quantized(x: np.ndarray | float, low: float, high: float, dtype: np.dtype) -> np.ndarray:
@@ -66,7 +62,7 @@ def floats(x: np.ndarray, low: float, high: float) -> np.ndarray:
     step = width / steps
     # What the first integer stands for is found in float32.
     single = np.float32(step)
-    start = float(rounded(np.asarray(np.float32(low) / single)) * single)
+    start = float(round_half_away(np.asarray(np.float32(low) / single)) * single)
     return (start + (x.astype(np.float64) - limits(x.dtype)[0]) * step).astype(np.float32)
 
 
@@ -78,8 +74,8 @@ def quantized_single(x: np.ndarray, low: float, high: float, dtype: np.dtype) ->
     steps = float(1 << (8 * dtype.itemsize)) - 1.0
     lowest, highest = limits(dtype)
     scale = np.float32(0 if high == low else steps / float(np.float32(high) - np.float32(low)))
-    start = np.float32(rounded(np.asarray(np.float32(low) * scale))) - np.float32(lowest)
-    found = rounded(x.astype(np.float32) * scale).astype(np.float32) - start
+    start = np.float32(round_half_away(np.asarray(np.float32(low) * scale))) - np.float32(lowest)
+    found = round_half_away(x.astype(np.float32) * scale).astype(np.float32) - start
     return np.clip(found.astype(np.float64), lowest, min(highest, 2147483520)).astype(dtype)
 
 
@@ -92,7 +88,7 @@ def floats_single(x: np.ndarray, low: float, high: float) -> np.ndarray:
     scale = np.float32(float(np.float32(high) - np.float32(low)) / steps)
     start = np.float32(low)
     if low != high:
-        start = np.float32(rounded(np.asarray(start / scale))) * scale
+        start = np.float32(round_half_away(np.asarray(start / scale))) * scale
     offset = start - np.float32(limits(x.dtype)[0]) * scale
     return np.asarray(offset + x.astype(np.float32) * scale)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..requantize import round_half_away
 from .attributes import DataType
 from .dtypes import QUANTIZED, numpy_dtype
 from .quantized_range import checked_range, floats, limits, number, quantized, scalar
@@ -32,15 +33,10 @@ def _requantized(
     middle = np.float32((float(low) + float(high)) / 2)
     scale = int(255.0 * (1 << _PLACES) * float(high - low) / float(width))
     offset = int(float(middle * inverse * np.float32(1 << _PLACES)))
-    start = round_half_away(float(new[0]) * 255.0 * (1 << _PLACES) / float(width))
+    start = int(round_half_away(float(new[0]) * 255.0 * (1 << _PLACES) / float(width)))
     wide = x.astype(np.int64)
     fixed = ((wide * scale) >> 32) + offset - start + (1 << (_PLACES - 1))
     return np.clip(fixed >> _PLACES, 0, 255).astype(dtype)
-
-
-def round_half_away(value: float) -> int:
-    """To the nearest whole number, halves away from zero."""
-    return int(np.copysign(np.floor(abs(value) + 0.5), value))
 
 
 def requantize(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..requantize import round_half_away
 from .kernel import checked_shape
 from .status import InvalidArgumentError
 
@@ -80,8 +81,7 @@ def nearest_indices(
     """
     pixels = np.arange(wanted, dtype=np.float32)
     places = (pixels + np.float32(0.5)) * scale if half_pixel_centers else pixels * scale
-    # Halves go up, as C's roundf does for what is not negative.
-    whole = np.floor(places + np.float32(0.5)) if align_corners else np.floor(places)
+    whole = round_half_away(places) if align_corners else np.floor(places)
     return np.clip(whole.astype(np.int64), 0, size - 1)
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schema import graph_def
+from ..requantize import round_half_away
 from .attributes import DataType
 from .dtypes import numpy_dtype
-from .quantized_range import rounded
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -92,7 +92,7 @@ def uniform_quantize(
     scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis, True)
     if np.any((scale == 0) | np.isnan(scale)):
         raise InvalidArgumentError(f"UniformQuantize: scales must be other than 0, got {scales.tolist()}")
-    steps = rounded(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
+    steps = round_half_away(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
     return np.clip(steps, quantization_min_val, quantization_max_val).astype(numpy_dtype(Tout))
 
 
@@ -222,12 +222,10 @@ def _of_rows(x: np.ndarray, lowest: int, highest: int) -> tuple[np.ndarray, np.n
     scales[empty], inverse[empty] = 1, 0
     from_low, from_high = lowest - low / scales, highest - high / scales
     nearer = abs(lowest) + np.abs(low / scales) < abs(highest) + np.abs(high / scales)
-    zeros = np.clip(rounded(np.where(nearer, from_low, from_high)), lowest, highest)
+    zeros = np.clip(round_half_away(np.where(nearer, from_low, from_high)), lowest, highest)
     zeros[empty] = 0
-    made = np.clip(
-        rounded(x * inverse[:, None] + zeros[:, None].astype(np.float32)).astype(np.float64), lowest, highest
-    )
-    return (made - zeros[:, None]).astype(np.int64), scales
+    moved = round_half_away(x * inverse[:, None] + zeros[:, None].astype(np.float32)).astype(np.float64)
+    return (np.clip(moved, lowest, highest) - zeros[:, None]).astype(np.int64), scales
 
 
 def uniform_quantized_dot_hybrid(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numlite import interpreter as numlite_interpreter
 from numlite.interpreter import Interpreter, OpResolverType
+from numlite.kernels.requantize import round_half_away
 from numlite.lite.errors import ModelError, PrepareError, UnsupportedError
 from numlite.lite.strict_check import model_findings
 from numlite.schema import tflite
@@ -118,3 +119,16 @@ def test_zero_points_far_from_the_type(zero_point: int) -> None:
     model = single_op(BuiltinOperator.RELU, [Kind((3,), np.int8, 1.0, zero_point)], Kind((3,), np.int8, 1.0))
     with pytest.raises(ModelError, match="tensor 0 't0' int8 3: zero points must be in"):
         Interpreter(model_content=model)
+
+
+def test_halves_go_away_from_zero_and_nothing_else_does() -> None:
+    below = np.nextafter(np.float32(0.5), np.float32(0))
+    x = np.float32([0.5, -0.5, 2.5, -2.5, below, -below, 8388609, -8388609, 1e30, np.inf, -np.inf, np.nan])
+    wanted = np.float32([1, -1, 3, -3, 0, 0, 8388609, -8388609, 1e30, np.inf, -np.inf, np.nan])
+    y = round_half_away(x)
+    assert y.dtype == np.float32
+    np.testing.assert_array_equal(y, wanted)
+
+
+def test_a_number_of_python_is_one_of_float64() -> None:
+    assert round_half_away(0.49999999999999994) == 0 and round_half_away(-1.5) == -2

@@ -44,6 +44,16 @@ def finite(trial: Trial) -> Trial:
     return replace(trial, runs=tuple(runs))
 
 
+def zeros(trial: Trial) -> Trial:
+    """The trial with ones for zeros."""
+    return with_changed(trial, "in0", lambda x: np.where(x == 0, x.dtype.type(1), x))
+
+
+def other_images(trial: Trial) -> Trial:
+    """The trial with a batch of which all images are the first one."""
+    return with_changed(trial, "in0", lambda x: np.repeat(x[:1], len(x), axis=0))
+
+
 def invertible(trial: Trial) -> Trial:
     """The trial with matrices that have an inverse: their diagonals outweigh the rest."""
     return with_changed(trial, "in0", lambda x: x + (100 * np.eye(*x.shape[-2:])).astype(x.dtype))

@@ -45,6 +45,7 @@ FLOATS, PLACES = (np.zeros((2, 3, 0), np.float32), np.zeros((2, 5), np.int32))
     ("op", "inputs", "attributes", "shape"),
     [
         ("DynamicPartition", [FLOATS, np.zeros((2, 3), np.int32)], {"num_partitions": "i32$1"}, (6, 0)),
+        ("MatrixDiagPartV3", [FLOATS, np.int32([-2, 0]), np.float32(9)], {}, (2, 3, 0)),
         ("GatherV2", [FLOATS, PLACES, np.int32(1)], {"batch_dims": "i32$1"}, (2, 5, 0)),
         (
             "Conv",

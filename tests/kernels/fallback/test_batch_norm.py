@@ -91,6 +91,16 @@ def test_vectors_of_another_size_are_refused() -> None:
         run("FusedBatchNorm", [x, two, three, two, two], T="f32")
 
 
+def test_numbers_that_are_none_reach_all_channels_of_lrn_and_a_window_of_its_gradient() -> None:
+    """As in TensorFlow: the one multiplies by a matrix of zeros and ones, the other adds up windows."""
+    x = np.ones((1, 1, 1, 6), np.float32)
+    x[..., 1] = np.nan
+    assert np.isnan(run("LRN", [x], T="f32", depth_radius="i64$1")[0]).all()
+    ones = np.ones_like(x)
+    dx = run("LRNGrad", [ones, x, ones], T="f32", depth_radius="i64$1")[0]
+    assert np.isnan(dx).ravel().tolist() == [True] * 4 + [False] * 2
+
+
 @pytest.mark.parametrize("is_training", ["bool$true", "bool$false"])
 def test_an_empty_batch_has_gradients_of_0_whatever_the_variance(is_training: str) -> None:
     x, channels = np.zeros((0, 3, 4, 2), np.float32), np.float32([1, 2])

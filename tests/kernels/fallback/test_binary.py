@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
 
 from .nodes import run
 
@@ -26,3 +27,10 @@ def test_clip_by_value_leaves_out_bounds_that_are_nan(
     bounds = [np.full(shape, bound).astype(dtype) for bound in (low, high)]
     (y,) = run("ClipByValue", [np.array([1, -5, 7, np.nan]).astype(dtype), *bounds], T=type)
     np.testing.assert_array_equal(y.real, expected)
+
+
+@pytest.mark.parametrize("op", ["FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"])
+def test_nothing_may_be_divided_by_0(op: str) -> None:
+    assert run(op, [np.zeros((0, 2), np.int32), np.int32([3, 0])], T="i32")[0].shape == (0, 2)
+    with pytest.raises(InvalidArgumentError, match="division by zero"):
+        run(op, [np.zeros((1, 2), np.int32), np.int32([3, 0])], T="i32")

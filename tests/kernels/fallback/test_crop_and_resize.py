@@ -29,6 +29,33 @@ def test_outside_is_extrapolated_and_one_pixel_is_the_middle() -> None:
     np.testing.assert_allclose(crop([[0, 0, 1, 1]], [0], [1, 1])[0, 0, 0], middle, atol=1e-6)
 
 
+def test_the_nearest_pixel_is_not_that_beyond_a_half() -> None:
+    """The third place is 0.49999997, to which a half makes 1."""
+    image, box = np.float32([[3, 7]]).reshape(1, 1, 2, 1), np.float32([[0, 0.1, 0, 0.7]])
+    inputs = [image, box, np.zeros(1, np.int32), np.array([1, 4], np.int32)]
+    (y,) = run("CropAndResize", inputs, T="f32", method="string$nearest", extrapolation_value="f32$0")
+    assert y.ravel().tolist() == [3, 3, 3, 7]
+
+
+def test_no_boxes_may_have_any_shape() -> None:
+    none = np.zeros((0, 0), np.float32), np.zeros((0, 3), np.int32)
+    y = run("CropAndResize", [IMAGES, *none, np.array([2, 3], np.int32)], T="f32")[0]
+    assert y.shape == (0, 2, 3, 3)
+    dy = np.zeros((0, 2, 3, 3), np.float32)
+    assert run("CropAndResizeGradBoxes", [dy, IMAGES, *none], T="f32")[0].shape == (0, 4)
+
+
+def test_places_of_a_boxes_gradient_are_those_of_a_ratio() -> None:
+    """As in TensorFlow, where the last row is at -7e-9, outside of the image; CropAndResize has it inside."""
+    image, box, first = np.float32([[[[0]], [[1]]]]), np.float32([[0.1, 0, 0, 0]]), np.zeros(1, np.int32)
+    last = np.float32([0, 0, 0, 0, 0, 1]).reshape(1, 6, 1, 1)
+    (slopes,) = run("CropAndResizeGradBoxes", [last, image, box, first], T="f32")
+    assert slopes.tolist() == [[0, 0, 0, 0]]
+    options = {"method": "string$nearest", "extrapolation_value": "f32$9"}
+    (y,) = run("CropAndResize", [image, box, first, np.array([6, 1], np.int32)], T="f32", **options)
+    assert y[0, -1] == 0
+
+
 def test_boxes_gradient_is_the_slope() -> None:
     boxes = np.array([[0.11, 0.13, 0.83, 0.79]], np.float32)
     index, size = np.zeros(1, np.int32), np.array([2, 3], np.int32)
