@@ -3,8 +3,7 @@
 Allocations are placed from the bottom up, each on the highest of what lies below it (a canonical form that
 every plan can be brought into), the lowest first; kernels/compiled/arena_search.py says what is cut off.
 Which comes first of those that can lie as low decides how long a search takes: many short ones, each in
-another order, find what one long search does not. Half of these give one place to allocations of one size
-that follow each other without a break, as results do that are read once: fewer things to place.
+another order, find what one long search does not. Half of these place boxes of allocations (arena_boxes.py).
 Source: M. D. Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning,
 ASPLOS 2023.
 """
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .arena_boxes import Box, boxed
 from .arena_planner import ALIGNMENT, lower_bound, plan_offsets
 from .native_blocks import ARENA_SEARCH
 
@@ -33,8 +33,8 @@ SEARCH_STEPS = 700_000
 _FOUND, _NONE, _NOT_ENDED = 0, 1, 2
 _TRIED = 2  # of `used`: how many placements were tried
 _FRAME = 15  # words of a frame of the search
-# Of a round: a hasty search in each order, many in orders of chance, and a complete one; rounds double the
-# steps of all but those of chance.
+# Of a round: many searches in orders of chance, a hasty one in each order, and a complete one; rounds double
+# the steps of all but those of chance.
 _FIRST_STEPS = 2_000
 _HASTY_STEPS = 8_000
 _CHANCES, _CHANCE_STEPS = 64, 1_000
@@ -61,26 +61,26 @@ _ORDERS = (
 
 
 class _Attempt(NamedTuple):
-    """A search. is_joined: of chains, hasty since there may be plans without any of these chains."""
+    """A search of these boxes, hasty where there may be plans without any of them."""
 
+    boxes: Sequence[Box]
     order: _Order
     steps: int
     is_hasty: bool = False
-    is_joined: bool = False
 
 
-def _attempts(count: int, chains: int) -> Iterator[_Attempt]:
-    """Searches in the order in which they are worth while, without end; the same for the same counts."""
-    random = Random(count)
-    yield _Attempt(_ORDERS[0], _FIRST_STEPS)
+def _attempts(single: Sequence[Box]) -> Iterator[_Attempt]:
+    """Searches in the order in which they are worth while, without end; the same for the same allocations."""
+    random = Random(len(single))
+    yield _Attempt(single, _ORDERS[0], _FIRST_STEPS)
     for turn in itertools.count():
-        for order in _ORDERS:
-            yield _Attempt(order, _HASTY_STEPS << turn, True)
         for n in range(_CHANCES):
-            is_joined = n // 2 % 2 == 0
-            chance = np.array([1 + _CHANCE * random.random() for _ in range(chains if is_joined else count)])
-            yield _Attempt(_Order(("area", "length")[n % 2 :], chance), _CHANCE_STEPS, True, is_joined)
-        yield _Attempt(_ORDERS[turn % len(_ORDERS)], _COMPLETE_STEPS << turn)
+            boxes = boxed(single, random) if n // 2 % 2 == 0 else single
+            chance = np.array([1 + _CHANCE * random.random() for _ in boxes])
+            yield _Attempt(boxes, _Order(("area", "length")[n % 2 :], chance), _CHANCE_STEPS, True)
+        for order in _ORDERS:
+            yield _Attempt(single, order, _HASTY_STEPS << turn, True)
+        yield _Attempt(single, _ORDERS[turn % len(_ORDERS)], _COMPLETE_STEPS << turn)
 
 
 def best_offsets(
@@ -109,36 +109,24 @@ def offsets_within(
     """Offsets in an arena of capacity bytes; None where there are none, or that many steps find none."""
     offsets = [0] * len(lifetimes)
     for part in _parts(lifetimes):
-        single = _Problem(lifetimes, [[i] for i in part])
-        joined = _Problem(lifetimes, _chains(lifetimes, part))
-        for attempt in _attempts(single.count, joined.count):
-            problem = joined if attempt.is_joined else single
+        single = [_alone(lifetimes, i) for i in part]
+        for attempt in _attempts(single):
+            problem = _Problem(attempt.boxes)
             status = problem.search(attempt, capacity, steps, library)
             steps -= problem.tried
             if status != _NOT_ENDED or steps <= 0:
                 break
         if status != _FOUND:
             return None
-        for chain, offset in zip(problem.chains, problem.offsets.tolist(), strict=True):
-            for i in chain:
-                offsets[i] = offset
+        for box, offset in zip(attempt.boxes, problem.offsets.tolist(), strict=True):
+            for i, inner in box.inside:
+                offsets[i] = offset + inner
     return offsets
 
 
-def _chains(lifetimes: Sequence[Lifetime], part: list[int]) -> list[list[int]]:
-    """The allocations of a part, sorted by their begin, by places that they could have together."""
-    chains = list[list[int]]()
-    ending: dict[tuple[int, int], list[list[int]]] = {}  # by size and the position after the end
-    for i in part:
-        _, nbytes, first, last = lifetimes[i]
-        size = _aligned(nbytes)
-        waiting = ending.get((size, first))
-        chain = waiting.pop(0) if waiting else []
-        if not chain:
-            chains.append(chain)
-        chain.append(i)
-        ending.setdefault((size, last + 1), []).append(chain)
-    return chains
+def _alone(lifetimes: Sequence[Lifetime], i: int) -> Box:
+    _, nbytes, first, last = lifetimes[i]
+    return Box(first, last + 1, _aligned(nbytes), ((i, 0),))
 
 
 def _aligned(nbytes: int) -> int:
@@ -165,13 +153,12 @@ def _end(lifetimes: Sequence[Lifetime], offsets: Sequence[int]) -> int:
 
 
 class _Problem:
-    """Chains of allocations by the sections of time between two that begin or end."""
+    """Boxes by the sections of time between two that begin or end."""
 
-    def __init__(self, lifetimes: Sequence[Lifetime], chains: list[list[int]]) -> None:
-        self.chains = chains
-        begin = np.array([lifetimes[chain[0]].first for chain in chains], np.int64)
-        end = np.array([lifetimes[chain[-1]].last + 1 for chain in chains], np.int64)
-        size = np.array([_aligned(lifetimes[chain[0]].nbytes) for chain in chains], np.int64)
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        begin = np.array([box.first for box in boxes], np.int64)
+        end = np.array([box.end for box in boxes], np.int64)
+        size = np.array([box.nbytes for box in boxes], np.int64)
         points = np.unique(np.concatenate([begin, end]))
         self.count, self.sections = len(size), max(len(points) - 1, 0)
         self.size = size
@@ -220,7 +207,7 @@ class _Problem:
         return status
 
     def _places(self, order: _Order) -> np.ndarray:
-        """int64 [count]: the allocations, the first one first."""
+        """int64 [count]: the boxes, the first one first."""
         keys = [-self.by[field] for field in order.fields]
         if order.chance is not None:
             keys[0] = keys[0] * order.chance
