@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -99,10 +100,19 @@ def igamma_grad_a(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def random_gamma_grad(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """How a sample of the gamma distribution moves with alpha: minus dP/dalpha over dP/dx."""
-    density = np.exp((alpha - 1) * np.log(sample) - sample - lgamma(alpha))
+    """How a sample of the gamma distribution moves with alpha: minus dP/dalpha over dP/dx.
+
+    0 where the density at the sample is too small for the type.
+    Source: Eigen's SpecialFunctionsImpl.h, igamma_series_impl, which gives up there.
+    """
+    return np.asarray(in_double(partial(_gamma_grad, float(np.finfo(alpha.dtype).max)))(alpha, sample))
+
+
+def _gamma_grad(largest: float, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    log_density = (alpha - 1) * np.log(sample) - sample - lgamma(alpha)
     slope = -igamma_grad_a(alpha, sample)
-    return np.where(slope == 0, 0.0, slope / density)
+    vanishes = (slope == 0) | (log_density + np.log(sample) < -np.log(largest))
+    return np.where(vanishes, 0.0, slope / np.exp(log_density))
 
 
 def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -141,8 +151,11 @@ def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _functions() -> dict[str, Callable[..., np.ndarray]]:
     return {
         **{"Igamma": igamma, "Igammac": igammac, "IgammaGradA": igamma_grad_a},
-        **{"RandomGammaGrad": random_gamma_grad, "Betainc": betainc},
+        "Betainc": betainc,
     }
 
 
-REGISTRATIONS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())
+REGISTRATIONS = (
+    *(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items()),
+    kernel("RandomGammaGrad", random_gamma_grad, T=FLOATS),
+)

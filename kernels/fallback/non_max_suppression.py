@@ -19,18 +19,31 @@ Overlap = Callable[[int], np.ndarray]
 
 
 def _intersection_over_union(boxes: np.ndarray) -> Overlap:
-    """By boxes (y1, x1, y2, x2), any two opposite corners; 0 where a box has no area."""
+    """By boxes (y1, x1, y2, x2), any two opposite corners; 0 where a box has no area.
+
+    The smaller and the larger of two are C++'s: the first where either is no number.
+    """
     wide = boxes.astype(np.float32)
-    low, high = np.minimum(wide[:, :2], wide[:, 2:]), np.maximum(wide[:, :2], wide[:, 2:])
-    area = (high - low).prod(axis=1)
+    low, high = _smaller(wide[:, :2], wide[:, 2:]), _larger(wide[:, :2], wide[:, 2:])
+    with np.errstate(invalid="ignore", over="ignore"):
+        area = (high - low).prod(axis=1)
 
     def overlap(box: int) -> np.ndarray:
-        sides = np.minimum(high, high[box]) - np.maximum(low, low[box])
-        common = np.maximum(sides, 0).prod(axis=1)
-        found = common / (area + area[box] - common)
-        return np.where((area > 0) & (area[box] > 0), found, np.float32(0))
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            sides = _smaller(high, high[box]) - _larger(low, low[box])
+            common = np.where(sides < 0, np.float32(0), sides).prod(axis=1)
+            found = common / (area + area[box] - common)
+        return np.where((area <= 0) | (area[box] <= 0), np.float32(0), found)
 
     return overlap
+
+
+def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(b < a, b, a)
+
+
+def _larger(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(a < b, b, a)
 
 
 def _ranked(scores: np.ndarray, least: float) -> np.ndarray:
@@ -39,7 +52,7 @@ def _ranked(scores: np.ndarray, least: float) -> np.ndarray:
     return order[scores[order] > least]
 
 
-def _suppressed(
+def _chosen_of_class(
     overlap: Overlap, scores: np.ndarray, most: int, threshold: float, least: float
 ) -> np.ndarray:
     """The best boxes, at most so many, none overlapping a better one by more than the threshold."""
@@ -54,46 +67,58 @@ def _suppressed(
     return np.array(chosen, np.int32)
 
 
-def _softly_suppressed(
-    overlap: Overlap, scores: np.ndarray, most: int, threshold: float, least: float, sigma: float
+@np.errstate(invalid="ignore", over="ignore")
+def _suppressed(
+    overlap: Overlap, scores: np.ndarray, most: int, threshold: float, least: float, sigma: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes and their scores, which fall by exp(-overlap^2 / (2 sigma)) for each better box.
+    """Boxes and their scores, in the scores' type: the best, at most so many.
 
+    Without a sigma what overlaps a better box by more than the threshold is left out, and scores 0 where
+    the overlap is no number. With one, scores fall by exp(-overlap^2 / (2 sigma)) for each better box.
     Source: TensorFlow tensorflow/core/kernels/image/non_max_suppression_op.cc.
     """
-    queue = [(-float(scores[box]), int(box), 0) for box in np.flatnonzero(scores > least)]
+    kind = scores.dtype.type
+    scale, limit, enough = kind(-0.5) / kind(sigma) if sigma else kind(0), kind(threshold), kind(least)
+    queue = [(-scores[box], int(box), 0) for box in np.flatnonzero(scores > enough)]
     heapq.heapify(queue)
     chosen: list[int] = []
-    kept: list[float] = []
+    kept: list[np.floating] = []
     factors: list[np.ndarray] = []
+    gone = np.zeros(len(scores), bool)
     while queue and len(chosen) < most:
         negative, box, begin = heapq.heappop(queue)
-        score = np.float32(-negative)
+        if gone[box]:
+            continue
+        score = -negative
         for weights in reversed(factors[begin:]):
             score = score * weights[box]
-            if score <= least:
+            if score <= enough:
                 break
-        if score == np.float32(-negative):
+        if score == -negative:
             chosen.append(box)
-            kept.append(float(score))
-            apart = overlap(box)
-            decay = np.exp(np.float32(-0.5 / sigma) * np.square(apart))
-            factors.append(decay)
-        elif score > least:
-            heapq.heappush(queue, (-float(score), box, len(chosen)))
-    return np.array(chosen, np.int32), np.array(kept, np.float32)
+            kept.append(score)
+            apart = overlap(box).astype(kind)
+            gone |= (apart > limit) & (not sigma)
+            if sigma:
+                factors.append(np.exp(scale * apart * apart))
+            elif np.isnan(apart).any():
+                factors.append((~np.isnan(apart)).astype(kind))
+        elif score > enough:
+            heapq.heappush(queue, (-score, box, len(factors)))
+    return np.array(chosen, np.int32), np.array(kept, scores.dtype)
 
 
 def _limits(
-    op: str, most: np.ndarray, threshold: np.ndarray, least: np.ndarray | None = None
+    op: str, dtype: np.dtype, most: np.ndarray, threshold: np.ndarray, least: np.ndarray | None = None
 ) -> tuple[int, float, float]:
     count = int(element_of(op, "max_output_size", most))
     overlap = float(element_of(op, "iou_threshold", threshold))
     if count < 0 or not 0 <= overlap <= 1:
         message = "max_output_size must not be negative and iou_threshold be from 0 to 1"
         raise InvalidArgumentError(f"{op}: {message}, got {count} and {overlap}")
-    # Without a score threshold every number is enough.
-    return count, overlap, -np.inf if least is None else float(element_of(op, "score_threshold", least))
+    # Without a score threshold every number but the lowest is enough.
+    enough = np.finfo(dtype).min if least is None else element_of(op, "score_threshold", least)
+    return count, overlap, float(enough)
 
 
 def _check(op: str, boxes: np.ndarray, scores: np.ndarray) -> None:
@@ -111,8 +136,8 @@ def _chosen(
     least: np.ndarray | None = None,
 ) -> np.ndarray:
     _check(op, boxes, scores)
-    limits = _limits(op, most, threshold, least)
-    return _suppressed(_intersection_over_union(boxes), scores.astype(np.float32), *limits)
+    limits = _limits(op, scores.dtype, most, threshold, least)
+    return _suppressed(_intersection_over_union(boxes), scores, *limits)[0]
 
 
 def non_max_suppression(
@@ -174,15 +199,9 @@ def non_max_suppression_v5(
     spread = float(element_of(op, "soft_nms_sigma", sigma))
     if not spread >= 0:
         raise InvalidArgumentError(f"{op}: soft_nms_sigma must not be negative, got {spread}")
-    limits = _limits(op, most, threshold, least)
-    overlap, wide = _intersection_over_union(boxes), scores.astype(np.float32)
-    if spread > 0:
-        chosen, kept = _softly_suppressed(overlap, wide, *limits, spread)
-    else:
-        chosen = _suppressed(overlap, wide, *limits)
-        kept = wide[chosen]
+    limits = _limits(op, scores.dtype, most, threshold, least)
+    chosen, kept = _suppressed(_intersection_over_union(boxes), scores, *limits, spread)
     valid = np.array(len(chosen), np.int32)
-    kept = kept.astype(scores.dtype)
     if pad_to_max_output_size:
         chosen, kept = _padded(chosen, limits[0]), _padded(kept, limits[0])
     return chosen, kept, valid
@@ -200,7 +219,7 @@ def non_max_suppression_with_overlaps(
     limit, enough = element_of(op, "overlap_threshold", threshold), element_of(op, "score_threshold", least)
     if count < 0:
         raise InvalidArgumentError(f"{op}: max_output_size must not be negative, got {count}")
-    return _suppressed(lambda box: overlaps[:, box], scores, count, float(limit), float(enough))
+    return _suppressed(lambda box: overlaps[:, box], scores, count, float(limit), float(enough))[0]
 
 
 def combined_non_max_suppression(
@@ -225,7 +244,7 @@ def combined_non_max_suppression(
     if not good or boxes.shape[:2] != scores.shape[:2] or boxes.shape[2] not in (1, classes):
         message = "boxes must be [N, n, 1 or classes, 4] and scores [N, n, classes]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(boxes.shape)} and {list(scores.shape)}")
-    each, overlap, enough = _limits(op, most_per_class, threshold, least)
+    each, overlap, enough = _limits(op, scores.dtype, most_per_class, threshold, least)
     total = int(element_of(op, "max_total_size", most))
     if each < 1 or total < 1:
         raise InvalidArgumentError(f"{op}: sizes must be positive, got {each} of a class and {total}")
@@ -252,7 +271,7 @@ def _best_of_classes(
     at, of = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number in range(scores.shape[1]):
         overlap = _intersection_over_union(boxes[:, number if boxes.shape[1] > 1 else 0])
-        chosen = _suppressed(overlap, scores[:, number], *limits)
+        chosen = _chosen_of_class(overlap, scores[:, number], *limits)
         at.append(chosen.astype(np.int64))
         of.append(np.full(len(chosen), number, np.int64))
     boxes_at, classes = np.concatenate(at), np.concatenate(of)

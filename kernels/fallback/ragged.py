@@ -68,9 +68,10 @@ def ragged_gather(
     made: list[np.ndarray] = []
     sizes = _sizes_below(params_nested_splits, params_dense_values)
     for splits, below in zip(params_nested_splits, sizes, strict=True):
-        held = checked_splits(splits, None)
-        if held[-1] > below:
-            raise InvalidArgumentError(f"RaggedGather: splits must not pass {below} values, got {held[-1]}")
+        held = vector(splits, "splits")
+        if not held or held[0] < 0 or held[-1] > below or any(b < a for a, b in pairwise(held)):
+            message = f"splits must not fall, from 0 or more to {below} at the most"
+            raise InvalidArgumentError(f"RaggedGather: {message}, got {list(held[:16])}")
         # Every row at this level, and where its own rows lie in the next.
         spans = [(held[i], held[i + 1]) for start, end in rows for i in range(start, end)]
         made.append(np.cumsum([0, *(end - start for start, end in spans)]))

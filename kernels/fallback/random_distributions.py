@@ -106,8 +106,8 @@ def _successes(count: np.floating, chance: np.floating) -> tuple[Draw, int]:
         return lambda source: trials, _FEW_STRIDE
     if math.isnan(chance):
         return lambda source: math.nan, _FEW_STRIDE
-    if math.isinf(trials) or math.isnan(trials):
-        raise InvalidArgumentError(f"binomial: counts must be finite, got {trials}")
+    if math.isnan(trials):
+        raise InvalidArgumentError("binomial: counts must be numbers, got nan: TensorFlow would draw forever")
     turned = chance > chance.dtype.type(0.5)
     least = one - chance if turned else chance
     with np.errstate(over="ignore"):

@@ -83,14 +83,18 @@ def quantize_down(
     return y, number(used[0]), number(used[1])
 
 
-def _channel_scales(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The scale of each channel, float32."""
+def _reaches(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """How far from 0 the range of each channel goes, float32."""
     if x.ndim < 1 or low.shape != high.shape or low.reshape(-1).shape not in ((1,), x.shape[-1:]):
         message = "input_min and input_max must have an element for each channel, or one"
         shapes = f"{list(low.shape)} and {list(high.shape)} for {list(x.shape)}"
         raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
-    reach = np.maximum(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
-    return np.asarray(reach / np.float32(1 << 31))
+    return _larger(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
+
+
+def _larger(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The larger one by C++'s std::max: a where either is no number."""
+    return np.where(a < b, b, a)
 
 
 def requantization_range_per_channel(
@@ -101,12 +105,14 @@ def requantization_range_per_channel(
     Source: TensorFlow tensorflow/core/kernels/mkl/mkl_requantization_range_per_channel_op.cc.
     """
     op = "RequantizationRangePerChannel"
-    scales = _channel_scales(op, x, low, high)
+    scales = _reaches(op, x, low, high) / np.float32(1 << 31)
     if not x.size:
         return number(0), number(0)
     axes = tuple(range(x.ndim - 1))
     least, most = x.min(axis=axes).astype(np.float32), x.max(axis=axes).astype(np.float32)
-    reach = float(np.max(np.maximum(np.abs(least), np.abs(most)) * scales))
+    # Channels whose range is no number are passed over; no range is smaller than the least number.
+    smallest = np.finfo(np.float32).tiny
+    reach = float(np.fmax.reduce(np.maximum(np.abs(least), np.abs(most)) * scales, initial=smallest))
     widest = min(reach, clip_value_max)
     return number(0.0 if least.min() >= 0 else -widest), number(widest)
 
@@ -122,19 +128,23 @@ def requantize_per_channel(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x, each channel in a range of its own, in one range for all; 0 stays 0.
 
+    What has no place in the range for all, because one of the two is no number or both are as wide as can
+    be, becomes the least integer.
     Source: TensorFlow tensorflow/core/kernels/mkl/mkl_requantize_per_channel_op.cc.
     """
     op = "RequantizePerChannel"
-    scales = _channel_scales(op, x, low, high)
+    reaches = _reaches(op, x, low, high)
     least, most = scalar(op, "requested_output_min", new_low), scalar(op, "requested_output_max", new_high)
     dtype = numpy_dtype(out_type)
     lowest, highest = limits(dtype)
-    reach = np.float32(max(abs(least), abs(most)))
-    if not reach > 0 or not np.isfinite(reach):
-        raise InvalidArgumentError(f"{op}: the output range must not be empty, got {least} to {most}")
-    factor = scales * (np.float32(highest) / reach)
-    steps = np.rint(x.astype(np.float32) * factor).astype(np.float64)
-    return np.clip(steps, lowest, highest).astype(dtype), number(least), number(most)
+    if lowest < 0 and not least <= -np.finfo(np.float32).tiny:
+        raise InvalidArgumentError(f"{op}: the output range must begin below 0, got {least} to {most}")
+    reach = _larger(np.float32(abs(least)), np.float32(abs(most)))
+    with np.errstate(all="ignore"):
+        factor = np.float32(highest) * (reaches / reach / np.float32(1 << 31))
+        steps = np.rint(x.astype(np.float32) * factor).astype(np.float64)
+    steps = np.clip(np.where(np.isnan(steps), lowest, steps), lowest, highest)
+    return steps.astype(dtype), number(least), number(most)
 
 
 REGISTRATIONS = (

@@ -106,16 +106,17 @@ def _both_taps(
     if scale.shape != (2,) or translation.shape != (2,):
         message = "scale and translation must be of 2 elements"
         raise InvalidArgumentError(f"{op}: {message}, got {list(scale.shape)} and {list(translation.shape)}")
-    if not np.all(np.isfinite(scale) & (scale > 0) & np.isfinite(translation) & np.isfinite(1 / scale)):
-        message = "scale must be positive and finite, translation finite"
-        raise InvalidArgumentError(f"{op}: {message}, got {scale.tolist()} and {translation.tolist()}")
+    if not np.all(scale >= np.finfo(np.float32).tiny):
+        raise InvalidArgumentError(f"{op}: scale must be positive, got {scale.tolist()}")
     if kernel_type not in _FILTERS:
         raise InvalidArgumentError(
             f"{op}: kernel_type must be one of {', '.join(_FILTERS)}, got {kernel_type!r}"
         )
-    rows, columns = (
-        _taps(sizes[i], wanted[i], scale[i], translation[i], kernel_type, antialias) for i in range(2)
-    )
+    # Places that are no numbers lie outside the image.
+    with np.errstate(invalid="ignore", over="ignore"):
+        rows, columns = (
+            _taps(sizes[i], wanted[i], scale[i], translation[i], kernel_type, antialias) for i in range(2)
+        )
     return rows, columns
 
 

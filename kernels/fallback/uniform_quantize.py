@@ -50,6 +50,13 @@ def _parameters(
     return scales.reshape(spread), zero_points.astype(np.int64).reshape(spread)
 
 
+def _column_axis(op: str, axis: int, scales: np.ndarray) -> int:
+    """The axis of a product of matrices along which scales are: TensorFlow goes by them, not by the axis."""
+    if axis not in (-1, 1):
+        raise InvalidArgumentError(f"{op}: quantization axes must be -1 or 1, got {axis}")
+    return 1 if scales.ndim else -1
+
+
 def _multiplied(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """x, int64, times positive float64 factors, in fixed point, halves up.
 
@@ -188,9 +195,18 @@ def uniform_quantized_dot(
     op = "UniformQuantizedDot"
     _check_product(op, x, y)
     shape = (x.shape[0], y.shape[1])
+    own, axis = (
+        _column_axis(op, rhs_quantization_axis, y_scales),
+        _column_axis(op, output.output_quantization_axis, scales),
+    )
+    if axis > own:
+        message = "the output must be quantized as a whole where rhs is"
+        raise InvalidArgumentError(
+            f"{op}: {message}, got scales {list(y_scales.shape)}, {list(scales.shape)}"
+        )
     left, left_zero = _parameters(op, x.shape, x_scales, x_zero_points, -1)
-    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
-    scale, zero = _parameters(op, shape, scales, zero_points, output.output_quantization_axis)
+    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, own)
+    scale, zero = _parameters(op, shape, scales, zero_points, axis)
     sums = _summed(x.astype(np.int64) - left_zero, y.astype(np.int64) - right_zero)
     factor = _ratio(left.astype(np.float64) * right, scale)
     return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
@@ -239,7 +255,8 @@ def uniform_quantized_dot_hybrid(
     """x y of matrices: x of floats, quantized row by row, and y as a whole or by column. float32."""
     op = "UniformQuantizedDotHybrid"
     _check_product(op, x, y)
-    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
+    axis = _column_axis(op, rhs_quantization_axis, y_scales)
+    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, axis)
     info = np.iinfo(y.dtype)
     rows, scales = _of_rows(x, int(info.min), int(info.max))
     sums = (rows @ (y.astype(np.int64) - right_zero)).astype(np.float32)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .attributes import DataType
-from .axis import rows_of, scalar
+from .axis import rows_of, scalar, vector
 from .dtypes import INDICES, NUMBERS, numpy_dtype
 from .kernel import checked_shape
-from .ragged import checked_splits
 from .registry import kernel
 from .sparse_tensor import SparseTensor
 from .status import InvalidArgumentError
@@ -65,9 +64,15 @@ def _sparse_rows(held: SparseTensor) -> tuple[np.ndarray, int | None]:
 
 
 def _ragged_rows(splits: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, int]:
-    """The row of each value, and how many there are."""
-    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
-    return np.repeat(np.arange(len(lengths)), lengths), len(lengths)
+    """The row of each value, and how many there are.
+
+    Where splits fall, a value is of the first row behind that of the value before that ends after it.
+    Source: TensorFlow tensorflow/core/kernels/count_ops.cc, RaggedCount.
+    """
+    ends, count = vector(splits, "splits"), rows_of(values, "values")
+    if len(ends) < 2 or ends[0] != 0 or ends[-1] != count:
+        raise InvalidArgumentError(f"splits must go from 0 to {count}, got {list(ends[:16])}")
+    return np.searchsorted(np.maximum.accumulate(ends), np.arange(count), "right") - 1, len(ends) - 1
 
 
 def sparse_bincount(
@@ -103,7 +108,7 @@ def _sparse_counts(
     _check_weights(values, weights)
     most = attributes.maxlength
     kept = values < most if most >= 0 else np.ones(values.shape, np.bool_)
-    width = max(int(values[kept].max(initial=-1)) + 1, max(attributes.minlength, 0))
+    width = max(int(values[kept].max(initial=0)) + 1, attributes.minlength)
     width = most if most >= 0 else width
     pairs = np.stack([rows[kept], values[kept].astype(np.int64)], -1)
     found, which = np.unique(pairs, axis=0, return_inverse=True)

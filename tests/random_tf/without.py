@@ -97,8 +97,12 @@ def without_columns(trial: Trial) -> Trial:
 
 
 def of_different_boxes(trial: Trial) -> Trial:
-    """The trial with scores of which no two are alike, of boxes that are numbers, each with an area."""
-    return with_changed(without_ties(finite(trial)), "in0", _wide)
+    """The trial with scores of which no two are alike, of boxes that are numbers, each with an area.
+
+    The overlap is not limited to just none.
+    """
+    changed = with_changed(without_ties(finite(trial)), "in0", _wide)
+    return with_changed(changed, "in3", lambda x: np.where(x == 0, x.dtype.type(0.01), x))
 
 
 def _wide(boxes: np.ndarray) -> np.ndarray:

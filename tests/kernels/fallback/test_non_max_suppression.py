@@ -64,3 +64,47 @@ def test_borders_are_drawn() -> None:
     wanted[[1, 3], 1:] = 1
     wanted[1:4, 1] = 1
     np.testing.assert_array_equal(y[0, :, :, 0], wanted)
+
+
+STRANGE = np.float32([[3, 3, np.nan, 2], [np.nan, 0, 1, 1], [0.5, 0.5, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("least", "sigma", "wanted", "scored"),
+    [
+        (-1.0, 0.0, [4, 5, 3, 0, 2], [2, 1, 0.5, 0, 0]),
+        (0.0, 0.0, [4, 5, 3], [2, 1, 0.5]),
+        (-1.0, 0.5, [4, 5, 3], [2, 1, 0.5]),
+    ],
+)
+def test_what_overlaps_by_no_number_scores_0(
+    least: float, sigma: float, wanted: list[int], scored: list[float]
+) -> None:
+    boxes, scores = np.concatenate([BOXES[:3], STRANGE]), np.float32([0.8, 0.9, 0.3, 0.5, 2, 1])
+    chosen, found, valid = run("NonMaxSuppressionV5", [boxes, scores, *limits(6, 0.5, least, sigma)], T="f32")
+    assert chosen.tolist() == wanted and found.tolist() == scored and valid == len(wanted)
+    if not sigma:
+        inputs = [boxes, scores, *limits(6, 0.5, least)]
+        assert run("NonMaxSuppressionV3", inputs, **TYPES)[0].tolist() == wanted
+
+
+def test_overlaps_that_are_no_numbers() -> None:
+    overlaps = np.float32([[1, 0.2, np.nan], [0.6, 1, 0.1], [np.nan, 0.3, 1]])
+    inputs = [overlaps, np.float32([0.9, 0.5, 0.7]), *limits(3, 0.5, -1)]
+    assert run("NonMaxSuppressionWithOverlaps", inputs)[0].tolist() == [0, 2]
+
+
+def test_the_lowest_number_is_no_score() -> None:
+    scores = np.float32([-np.inf, np.finfo(np.float32).min, np.nan, -1e38])
+    assert run("NonMaxSuppressionV2", [BOXES, scores, *limits(4, 0.5)], **TYPES)[0].tolist() == [3]
+
+
+def test_scores_of_halves_are_rounded_on_the_way() -> None:
+    boxes = np.float16([[0, 0, 1, 1], [0, 0.25, 1, 1.25], [0, 0.3, 1, 1.2]])
+    numbers = [np.float16(number) for number in (0.5, 0, 0.5)]
+    kinds = {"T": "f16"}
+    chosen, scores, _ = run(
+        "NonMaxSuppressionV5", [boxes, np.float16([0.9, 0.8, 0.7]), np.int32(3), *numbers], **kinds
+    )
+    assert chosen.tolist() == [0, 1, 2]
+    assert scores.tolist() == [0.89990234375, 0.55810546875, 0.2216796875]

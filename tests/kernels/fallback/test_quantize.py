@@ -183,3 +183,59 @@ def test_uniform_products_are_rounded_as_tensorflow_rounds_them(
     inputs = [x, x.T.copy(), a, np.int32(0), b, np.int32(0), c, np.int32(0)]
     (y,) = run("UniformQuantizedDot", inputs, Tin="qint8", Tout="qint32", **limits, **axes)
     assert y.tolist() == [[wanted]]
+
+
+@pytest.mark.parametrize(
+    ("of_columns", "wanted"), [(False, [[19, 22], [43, 50]]), (True, [[19, 38], [43, 86]])]
+)
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_scales_say_whether_a_product_is_quantized_by_columns(
+    of_columns: bool, wanted: list[list[int]], axis: int
+) -> None:
+    x, y = np.int8([[1, 2], [3, 4]]), np.int8([[5, 6], [7, 8]])
+    own = [np.float32([1, 2]), np.int32([0, 1])] if of_columns else [np.float32(1), np.int32(0)]
+    one, zero = np.float32(1), np.int32(0)
+    axes = {"lhs_quantization_axis": "i64$-1"} | {
+        f"{of}_quantization_axis": f"i64${axis}" for of in ("rhs", "output")
+    }
+    ends = {f"{of}_quantization_{end}_val": "i64$0" for of in ("lhs", "rhs") for end in ("min", "max")}
+    ends |= {"output_quantization_min_val": "i64$-999", "output_quantization_max_val": "i64$999"}
+    inputs = [x, y, one, zero, *own, one, zero]
+    assert (
+        run("UniformQuantizedDot", inputs, Tin="qint8", Tout="qint32", **axes, **ends)[0].tolist() == wanted
+    )
+    inputs[-2:] = [np.float32([1, 2]), np.int32([0, 0])]
+    if not of_columns:
+        with pytest.raises(InvalidArgumentError, match="must be quantized as a whole where rhs is"):
+            run("UniformQuantizedDot", inputs, Tin="qint8", Tout="qint32", **axes, **ends)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "type", "wanted"),
+    [
+        (np.nan, 1, "quint8", [0, 0, 0]),
+        (-1, np.nan, "quint8", [255, 0, 255]),
+        (-np.inf, 1, "qint8", [0, 0, 0]),
+        (0, 0, "quint8", [255, 0, 255]),
+        (-5, -8, "qint8", [44, -103, 127]),
+    ],
+)
+def test_channels_in_ranges_that_are_none(low: float, high: float, type: str, wanted: list[int]) -> None:
+    x, ends = np.int32([1000, -2000, 3000]).reshape(1, 1, 1, 3), np.float32([[-3, -4, -5], [6e6, 7e6, 1e8]])
+    given = [x, *ends, np.float32(low), np.float32(high)]
+    y, *own = run("RequantizePerChannel", given, T="qint32", out_type=type)
+    assert y.reshape(-1).tolist() == wanted
+    np.testing.assert_array_equal(own, np.float32([low, high]))
+
+
+def test_channels_without_a_range() -> None:
+    x, least = np.int32([1000, -2000, 3000]).reshape(1, 1, 1, 3), np.float32([np.nan, 1, 1])
+    given = [x, least, np.float32([1, 2, np.nan]), np.float32(-1), np.float32(1)]
+    y, *_ = run("RequantizePerChannel", given, T="qint32", out_type="qint8")
+    assert y.reshape(-1).tolist() == [-128, 0, 0]
+    limit = {"clip_value_max": "f32$6"}
+    low, high = run("RequantizationRangePerChannel", given[:3], T="qint32", **limit)
+    assert high == np.float32(2000 * 2 / 2**31) and low == -high
+    with pytest.raises(InvalidArgumentError, match="must begin below 0, got nan"):
+        given[-2] = np.float32(np.nan)
+        run("RequantizePerChannel", given, T="qint32", out_type="qint8")

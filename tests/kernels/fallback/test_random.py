@@ -83,9 +83,15 @@ def test_rates_without_numbers(rate: float, message: str) -> None:
 
 
 def test_endless_trials() -> None:
-    inputs = [FIVE, np.int32([1, 2]), np.float32(math.inf), np.float32(0.25)]
-    with pytest.raises(InvalidArgumentError, match="counts must be finite, got inf"):
-        run("StatelessRandomBinomial", inputs, S="i32", Tseed="i32", T="f32", dtype="f32")
+    """Of trials without end some successes are no number."""
+    kinds = {"S": "i32", "Tseed": "i32", "T": "f32", "dtype": "f32"}
+    seed, chance = np.int32([3, 0]), np.float32(0.3)
+    (y,) = run("StatelessRandomBinomial", [np.int32([12]), seed, np.float32(math.inf), chance], **kinds)
+    none, all_of_them = math.nan, math.inf
+    first = [none, all_of_them] * 3
+    np.testing.assert_array_equal(y, [*first, all_of_them, none, all_of_them, all_of_them, none, all_of_them])
+    with pytest.raises(InvalidArgumentError, match="counts must be numbers, got nan"):
+        run("StatelessRandomBinomial", [FIVE, seed, np.float32(math.nan), chance], **kinds)
 
 
 def test_sizes_beyond_memory() -> None:

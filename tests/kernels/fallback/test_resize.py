@@ -94,3 +94,22 @@ def test_products_of_gradients_are_float32(op: str) -> None:
     (dx,) = run(op, [dy, np.zeros((1, 1, 19, 1))], T="f64", **modes(False, False))
     assert np.count_nonzero(dx) > 2
     np.testing.assert_array_equal(dx, dx.astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["lanczos3", "triangle", "keyscubic", "box"])
+@pytest.mark.parametrize("move", [np.nan, np.inf, -np.inf])
+def test_images_that_are_moved_to_no_place_are_gone(name: str, move: float) -> None:
+    image = np.arange(1, 13, dtype=np.float32).reshape(1, 3, 4, 1)
+    places, modes_of = [np.ones(2, np.float32), np.float32([0, move])], {"kernel_type": f"string${name}"}
+    (y,) = run("ScaleAndTranslate", [image, np.int32([2, 2]), *places], T="f32", **modes_of)
+    (dx,) = run("ScaleAndTranslateGrad", [image, image, *places], T="f32", **modes_of)
+    assert y.shape == (1, 2, 2, 1) and not y.any() and dx.shape == image.shape and not dx.any()
+
+
+def test_an_image_of_endless_scale_is_its_corner() -> None:
+    image = np.arange(1, 13, dtype=np.float32).reshape(1, 3, 4, 1)
+    places = [np.float32([np.inf, 1]), np.zeros(2, np.float32)]
+    (y,) = run(
+        "ScaleAndTranslate", [image, np.int32([2, 2]), *places], T="f32", kernel_type="string$triangle"
+    )
+    np.testing.assert_array_equal(y[0, :, :, 0], [[1, 2], [1, 2]])

@@ -85,3 +85,11 @@ def test_incomplete_beta() -> None:
     np.testing.assert_allclose(f("Betainc", 2.0, 3.0, x), x**2 * (6 - 8 * x + 3 * x * x), atol=1e-12)
     np.testing.assert_allclose(f("Betainc", 2.5, 0.5, x) + f("Betainc", 0.5, 2.5, 1 - x), 1, atol=1e-12)
     assert np.isnan(f("Betainc", -1.0, 1.0, 0.5)) and np.isnan(f("Betainc", 1.0, 1.0, 1.5))
+
+
+def test_samples_of_hardly_any_density_do_not_move() -> None:
+    alpha, sample = [36.193283, 13.381902, 30.0, 300.0], [0.4936995, 0.4936995, 40.0, 0.1]
+    wide = f("RandomGammaGrad", alpha, sample)
+    np.testing.assert_allclose(wide, [0.059565364, 0.127557865, 1.157127142, 0], rtol=1e-6)
+    (narrow,) = run("RandomGammaGrad", [np.float32(alpha), np.float32(sample)], T="f32")
+    np.testing.assert_allclose(narrow, [0, *wide[1:]], rtol=1e-5)
