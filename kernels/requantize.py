@@ -28,10 +28,12 @@ def round_half_away(x: np.ndarray | float) -> np.ndarray:
     Not by adding a half, which makes 1 of the number below 0.5, and even numbers of large odd ones.
     """
     held = np.asarray(x)
-    whole = np.trunc(held)
+    whole = np.asarray(np.rint(held))
     with np.errstate(invalid="ignore"):
-        is_up = np.abs(held - whole) >= 0.5
-    return np.where(is_up, whole + np.copysign(held.dtype.type(1), held), whole)
+        is_half = np.abs(held - whole) == 0.5
+    if not is_half.any():  # as of most constants
+        return whole
+    return np.where(is_half, np.trunc(held) + np.copysign(held.dtype.type(1), held), whole)
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

@@ -59,3 +59,16 @@ def unpack(table: Table, object_type: Any) -> TableT:
         values[field.name] = value
     result: TableT = object_type(type(table).__name__)(**values)
     return result
+
+
+def copied(table: TableT) -> TableT:
+    """The object and all tables and lists that it holds, anew; arrays are shared."""
+    result = object.__new__(type(table))
+    for name in table.__slots__:
+        value = getattr(table, name)
+        if isinstance(value, list):
+            value = [copied(item) if isinstance(item, TableT) else item for item in value]
+        elif isinstance(value, TableT):
+            value = copied(value)
+        setattr(result, name, value)
+    return result

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .flatbuffer import Field
+from .named_tuple import NamedTuple
 from .objects import TableT
 
 # An offset is an unsigned 32-bit number, but readers reject files beyond 2 GB.
 MAX_BYTES = 2**31 - 1
 
 _SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "f": 4, "q": 8, "Q": 8, "d": 8}
+_INTEGERS = "bBhHiIqQ"
+_PACK = {code: struct.Struct("<" + code).pack_into for code in _SIZES}
 
 
 class Writer:
@@ -42,13 +46,22 @@ class Writer:
 
     def table(self, table: TableT) -> int:
         """Write a table and all that it holds; returns its position."""
-        present = [
-            (field, value) for field in table.fields if (value := self._value(table, field)) is not None
-        ]
-        position, places = self._inline(type(table).fields, present)
-        for field, value in present:
-            if field.kind != "scalar":
-                self._child(position + places[field.name], field, value)
+        found = [(field, self._value(table, field)) for field in table.fields]
+        present = [(field, value) for field, value in found if value is not None]
+        layout = _layout(tuple([field for field, _ in present]))
+        at = self._vtable(layout.vtable)
+        self._align(layout.alignment)
+        position = len(self.out)
+        self.out += bytes(layout.size)
+        _PACK["i"](self.out, position, position - at)
+        children = []
+        for (field, value), place in zip(present, layout.places, strict=True):
+            if field.kind == "scalar":
+                self._scalar(field, position + place, value)
+            else:
+                children.append((position + place, field, value))
+        for where, field, value in children:
+            self._child(where, field, value)
         return position
 
     def _value(self, table: TableT, field: Field) -> Any:
@@ -75,36 +88,9 @@ class Writer:
             raise ValueError(f"{field.name}: must be a table of {field.type}, got {name}")
         return members.index(name) + 1
 
-    def _inline(
-        self, fields: tuple[Field, ...], present: list[tuple[Field, Any]]
-    ) -> tuple[int, dict[str, int]]:
-        """Write the vtable (once for each content) and the table with its scalars."""
-        size, alignment, places = 4, 4, {}
-        for field, _ in sorted(present, key=lambda item: -_inline_size(item[0])):
-            width = _inline_size(field)
-            # Widths come in falling order, so only an 8-byte field leaves a gap, after the first four bytes.
-            size += -size % width
-            alignment = max(alignment, width)
-            places[field.name] = size
-            size += width
-        last = max((field.slot for field, _ in present), default=2)
-        vtable = bytearray(last + 2)
-        struct.pack_into("<HH", vtable, 0, len(vtable), size)
-        for field, _ in present:
-            struct.pack_into("<H", vtable, field.slot, places[field.name])
-        at = self._vtable(bytes(vtable))
-        self._align(alignment)
-        position = len(self.out)
-        self.out += bytes(size)
-        struct.pack_into("<i", self.out, position, position - at)
-        for field, value in present:
-            if field.kind == "scalar":
-                self._scalar(field, position + places[field.name], value)
-        return position, places
-
     def _scalar(self, field: Field, at: int, value: Any) -> None:
         try:
-            struct.pack_into("<" + field.type, self.out, at, value)
+            _PACK[field.type](self.out, at, value)
         except struct.error as error:
             raise ValueError(f"{field.name}: must fit the schema's type, got {value!r}") from error
 
@@ -134,14 +120,8 @@ class Writer:
         self._share(at, 4, struct.pack("<I", len(encoded)) + encoded + b"\0")
 
     def _vector(self, at: int, field: Field, values: Any) -> None:
-        if isinstance(values, bytes | bytearray | memoryview):
-            if field.type not in "bB":
-                raise ValueError(f"{field.name}: must be numbers, got bytes")
-            count, content = len(values), values
-        else:
-            array = _array(field, values)
-            count, content = array.size, array.data.cast("B") if array.size else b""
-        length = struct.pack("<I", count)
+        content = _content(field, values)
+        length = struct.pack("<I", len(content) // _SIZES[field.type])
         if not field.alignment:
             self._share(at, max(4, _SIZES[field.type]), length + content)
             return
@@ -178,11 +158,52 @@ class Writer:
     def _point(self, at: int, target: int) -> None:
         if target - at > MAX_BYTES:
             raise ValueError("model: must stay under 2 GB")
-        struct.pack_into("<I", self.out, at, target - at)
+        _PACK["I"](self.out, at, target - at)
+
+
+class _Layout(NamedTuple):
+    """How a table lies that has certain fields, and where each of them is in it."""
+
+    size: int
+    alignment: int
+    vtable: bytes
+    places: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def _layout(present: tuple[Field, ...]) -> _Layout:
+    size, alignment, places = 4, 4, dict[str, int]()
+    for field in sorted(present, key=lambda field: -_inline_size(field)):
+        width = _inline_size(field)
+        # Widths come in falling order, so only an 8-byte field leaves a gap, after the first four bytes.
+        size += -size % width
+        alignment = max(alignment, width)
+        places[field.name] = size
+        size += width
+    vtable = bytearray(max((field.slot for field in present), default=2) + 2)
+    struct.pack_into("<HH", vtable, 0, len(vtable), size)
+    for field in present:
+        struct.pack_into("<H", vtable, field.slot, places[field.name])
+    return _Layout(size, alignment, bytes(vtable), tuple(places[field.name] for field in present))
 
 
 def _inline_size(field: Field) -> int:
     return _SIZES[field.type] if field.kind == "scalar" else 4
+
+
+def _content(field: Field, values: Any) -> bytes | bytearray | memoryview:
+    """The bytes of a vector of numbers."""
+    if isinstance(values, bytes | bytearray | memoryview):
+        if field.type not in "bB":
+            raise ValueError(f"{field.name}: must be numbers, got bytes")
+        return values
+    if isinstance(values, list) and field.type in _INTEGERS:
+        try:
+            return struct.pack(f"<{len(values)}{field.type}", *values)
+        except struct.error:
+            pass  # which the array's error says more of
+    array = _array(field, values)
+    return array.data.cast("B") if array.size else b""
 
 
 def _array(field: Field, values: Any) -> np.ndarray:
@@ -195,6 +216,6 @@ def _array(field: Field, values: Any) -> np.ndarray:
     if given.ndim != 1 or given.dtype.kind not in kinds:
         raise ValueError(f"{field.name}: must be a vector of {dtype}, got {given.dtype} {given.shape}")
     array = np.ascontiguousarray(given, dtype)
-    if dtype.kind in "iu" and not np.array_equal(array, given):
+    if dtype.kind in "iu" and dtype != given.dtype and not np.array_equal(array, given):
         raise ValueError(f"{field.name}: must fit {dtype}, got {given.min()} to {given.max()}")
     return array

@@ -36,11 +36,12 @@ class FilterInput:
     def update(self, values: np.ndarray) -> None:
         """See the input's values: rows of any shape, or images [n, h, w, c]."""
         rows = values.reshape(-1, self._filter_shape[-1]) if self._step.name == _DENSE else values
-        added = rows.sum(axis=0, dtype=np.float64)
-        if self._sum is not None and self._sum.shape != added.shape:
+        if self._sum is None:
+            self._sum = np.zeros(rows.shape[1:])
+        if self._sum.shape != rows.shape[1:]:
             self._varies = True
             return
-        self._sum = added if self._sum is None else self._sum + added
+        self._sum += rows[0] if len(rows) == 1 else rows.sum(axis=0, dtype=np.float64)
         self._count += len(rows)
 
     def means(self) -> np.ndarray | None:

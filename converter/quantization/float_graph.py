@@ -115,6 +115,12 @@ class FloatGraph:
         assert data is not None
         return data
 
+    def content(self, site: Site) -> np.ndarray:
+        """A constant's bytes: one array for all that share it."""
+        content = self.editor.content(self.tensor(site))
+        assert content is not None
+        return content
+
     def _data(self, site: Site) -> np.ndarray | None:
         return self.editor.constant(self.tensor(site))
 

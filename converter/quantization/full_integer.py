@@ -15,6 +15,7 @@ from .float_rewrites import REWRITTEN, make_integrable
 from .integer_constants import IntegerConstants
 from .kernel_limits import within_limits
 from .masks import clip_masks
+from .mended_models import MendedModels
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
 from .operator_schemes import OperatorSchemes
@@ -40,7 +41,7 @@ class Integered(NamedTuple):
     editor: ModelEditor
     reasons: dict[str, str]
     widened: list[str]
-    weights_db: dict[str, np.ndarray]
+    weights_db: Callable[[], dict[str, np.ndarray]]
 
 
 def sites_to_observe(graph: FloatGraph, refuse: Refusal = lambda step: None) -> set[Site]:
@@ -69,11 +70,13 @@ def quantize_activations(
     mending: Mending = PLAIN,
     trained: bool = False,
     variables: bool = False,
+    mended: MendedModels | None = None,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, by its scheme.
 
     Where those of 8 and of 16 bits meet, a QUANTIZE stands between. Filters have the scheme's bits where the
     operator's kernels take so few, else 8. variables tells that resource variables become integers, too.
+    mended are those of the model and the ranges, where it is made with several mendings.
     Raises ModelError that names the tensors which have no range; where trained, operators with such tensors
     stay float. UnsupportedError for trained ranges, or variables, and activations of both kinds.
     """
@@ -87,8 +90,9 @@ def quantize_activations(
             "recipe: a model that was trained for its integers must have activations of one kind, got 8 and "
             "16 bits; a recipe with one of them would run"
         )
-    editor = ModelEditor(model)
-    ranges = prepare_floats(editor, schemes, ranges, mending)
+    source = (mended or MendedModels(model, ranges)).made(mending)
+    editor = source.editor
+    ranges = make_suitable(editor, schemes, {**ranges, **source.changed})
     graph = FloatGraph(editor)
 
     def scheme_of(step: Step) -> Scheme:
@@ -106,7 +110,7 @@ def quantize_activations(
         selection = selection.in_graph(before, graph)
     ties = variable_ties(graph) if variables else ()
     sets = Sets(graph, selection, ranges, chosen_ends, trained, ties)
-    constants = IntegerConstants(graph, selection, mending.knowledge, on_grid=trained)
+    constants = IntegerConstants(graph, selection, mending.knowledge, source.rounded, on_grid=trained)
     make = trained_parameters if trained else range_parameters
     parameters = within_limits(graph, selection, sets, _parameters(graph, sets, constants, make))
     recurrent = RecurrentIntegers(graph, constants, ranges)
@@ -120,15 +124,14 @@ def quantize_activations(
         and not sets_integers(graph, step)
         and not holds_integers(graph, step)
     }
-    weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
-    return Integered(graph.editor, reasons, constants.widened, weights_db)
+    return Integered(graph.editor, reasons, constants.widened, constants.weights_db)
 
 
-def prepare_floats(
-    editor: ModelEditor, schemes: OperatorSchemes, ranges: Mapping[Site, Range], mending: Mending
+def make_suitable(
+    editor: ModelEditor, schemes: OperatorSchemes, ranges: Mapping[Site, Range]
 ) -> dict[Site, Range]:
     """Change a float model, in place, into the one whose operators become integer ones; its ranges."""
-    found = {**ranges, **mending.edit(editor, ranges)}
+    found = dict(ranges)
     found.update(clip_masks(editor, schemes, found))
     found.update(make_integrable(editor, schemes, found))
     return found

@@ -42,12 +42,14 @@ def _round_columns(
     left: np.ndarray, steps: np.ndarray, integers: Integers, factor: np.ndarray, found: np.ndarray
 ) -> np.ndarray:
     """Round some columns, each with what the ones before it left; the errors [columns, rows]."""
-    errors = np.empty_like(left)
+    errors, added = np.empty_like(left), np.empty_like(left)
     for place, (own, step) in enumerate(zip(left, steps, strict=True)):
-        q = np.clip(np.rint(own / step), integers.low, integers.high)
+        q = np.rint(own / step)
+        np.minimum(np.maximum(q, integers.low, out=q), integers.high, out=q)
         found[place] = q
         np.divide(own - q * step, factor[place, place], out=errors[place])
-        left[place + 1 :] -= factor[place, place + 1 :, None] * errors[place]
+        np.multiply(factor[place, place + 1 :, None], errors[place], out=added[place + 1 :])
+        left[place + 1 :] -= added[place + 1 :]
     return errors
 
 

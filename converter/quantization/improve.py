@@ -28,6 +28,7 @@ from .hessians import HessianSums
 from .histogram import Histogram
 from .histogram_ranges import kept_ends
 from .measured_ends import Values, closeness, end_values, is_gain, measured_ends, shift
+from .mended_models import MendedModels
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
 from .propagate import Range
@@ -88,22 +89,22 @@ NO_LIMITS = Limits()
 
 
 def improved(
-    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits = NO_LIMITS
+    models: MendedModels, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits = NO_LIMITS
 ) -> Mending:
     """The mending of a float model; PLAIN where nothing is gained, or an integer model fails on samples."""
     if not what & _MENDING:
         return PLAIN
     try:
         with single_threaded_blas():
-            return _improved(model, make, ranges, what, limits)
+            return _improved(models, make, ranges, what, limits)
     except InvokeError:
         return PLAIN
 
 
 def _improved(
-    model: Model, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits
+    models: MendedModels, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits
 ) -> Mending:
-    trials = _Trials(model, make, list(ranges.samples))
+    trials = _Trials(models, make, list(ranges.samples))
     if not trials.ends:
         return PLAIN
     mended = PLAIN
@@ -113,7 +114,7 @@ def _improved(
     if "equalize" in what and ranges.kind == "minmax":
         mended = trials.equalized(mended, ranges.channels)
     if "clip" in what and ranges.kind == "minmax":
-        mended = trials.clipped(mended, [site for site in ranges if site not in limits.whole])
+        mended = trials.clipped(mended, [site for site in ranges if site not in limits.whole], what)
     if what & {"round", "bias"}:
         mended = trials.rounded(mended, what)
     mended = trials.shifted(least, mended, "bias" in what)
@@ -123,17 +124,18 @@ def _improved(
 class _Trials:
     """Integer models of several mendings, and how near they come."""
 
-    def __init__(self, model: Model, make: Maker, samples: Sequence[Sample]) -> None:
-        self._model, self._make = model, make
+    def __init__(self, models: MendedModels, make: Maker, samples: Sequence[Sample]) -> None:
+        self._models, self._model, self._make = models, models.model, make
         self._samples = list(samples)
         numbers = list(range(len(samples)))
         self._learnt, self._judges = numbers[::2], numbers[1::2] or numbers
-        graph = FloatGraph(ModelEditor(model))
+        graph = FloatGraph(ModelEditor(self._model))
         self.ends = measured_ends(graph)
         self._names = [(end.site.graph, graph.name(end.site)) for end in self.ends]
-        self._real = end_values(model, self._names, self._samples)
+        self._real = end_values(self._model, self._names, self._samples)
         self._mendable = frozenset(place for place, end in enumerate(self.ends) if end.filter is not None)
         self._found: list[tuple[Mending, Values]] = []
+        self._known: Knowledge | None = None
 
     def equalized(self, mending: Mending, channels: ChannelRanges) -> Mending:
         """With the share of equalization whose error varies least; its mean is mended later."""
@@ -145,14 +147,17 @@ class _Trials:
         shared = (replace(mending, share=share, channels=channels, growth=growth) for share in SHARES)
         return self.measured([mending, *shared])
 
-    def clipped(self, mending: Mending, sites: Sequence[Site]) -> Mending:
+    def clipped(self, mending: Mending, sites: Sequence[Site], what: frozenset[str]) -> Mending:
         """With the ranges of the tensors by which the error varies least."""
         if not sites:
             return mending
         model, moved = self._edited(mending)
         histograms = {site: Histogram() for site in sites if site in moved}
         watchers: dict[Site, list[Any]] = {moved[site]: [each.see] for site, each in histograms.items()}
-        self._watch(model, watchers, self._of(self._learnt))
+        # Whatever ranges become, filters have these inputs.
+        inputs = _FilterInputs(model, moved, what)
+        self._watch(model, inputs.watchers(watchers), self._of(self._learnt))
+        self._known = inputs.knowledge() if what & {"round", "bias"} else None
         functions = reader_functions(FloatGraph(ModelEditor(self._model)))
         some = {site: histograms[site] for site in functions.keys() & histograms.keys()}
         kept = [kept_ends(some, _BEYOND[0], functions)] if some else []
@@ -164,7 +169,8 @@ class _Trials:
 
     def rounded(self, mending: Mending, what: frozenset[str]) -> Mending:
         """With what samples say of weights and biases, unless that makes it worse."""
-        return self.unless_worse(mending, replace(mending, knowledge=self.knowledge(mending, what)))
+        known = self._known or self.knowledge(mending, what)
+        return self.unless_worse(mending, replace(mending, knowledge=known))
 
     def unless_worse(self, mending: Mending, other: Mending) -> Mending:
         """The other mending, which there are reasons for, unless the judges find it much worse."""
@@ -246,35 +252,47 @@ class _Trials:
 
     def knowledge(self, mending: Mending, what: frozenset[str]) -> Knowledge:
         """What the samples that are learnt from say of the inputs of filters, in the mended float model."""
-        model, moved = self._edited(mending)
-        graph = FloatGraph(ModelEditor(model))
-        # float32 holds what so few samples sum up to.
-        hessians = HessianSums(graph, _MOST_INPUTS, np.float32) if "round" in what else None
-        watchers: dict[Site, list[Any]] = {}
-        for site, own in hessians.watchers.items() if hessians is not None else ():
-            watchers[site] = list(own)
-        inputs = filter_inputs(graph) if "bias" in what else []
-        for each in inputs:
-            watchers.setdefault(each.site, []).append(each.update)
-        self._watch(model, watchers, self._of(self._learnt))
-        before = {new: old for old, new in moved.items()}
-        means = {before[each.result]: found for each in inputs if (found := each.means()) is not None}
-        return Knowledge(means, {} if hessians is None else hessians.found())
+        inputs = _FilterInputs(*self._edited(mending), what)
+        self._watch(inputs.model, inputs.watchers({}), self._of(self._learnt))
+        return inputs.knowledge()
 
     def _edited(self, mending: Mending) -> tuple[Model, dict[Site, Site]]:
         """The mended float model, and where in it the tensors are that it still has."""
-        editor = ModelEditor(self._model)
-        before = [list(subgraph.tensors or []) for subgraph in editor.subgraphs]
-        mending.edit(editor, {})
+        editor = self._models.made(mending).editor
+        places = [{id(tensor): t for t, tensor in enumerate(s.tensors or [])} for s in editor.subgraphs]
         made = Model(editor.finish().content())
         moved = {}
         for number, subgraph in enumerate(editor.subgraphs):
-            places = {id(tensor): place for place, tensor in enumerate(subgraph.tensors or [])}
-            for old, tensor in enumerate(before[number]):
-                if id(tensor) in places:
-                    moved[Site(number, old)] = Site(number, places[id(tensor)])
+            for new, tensor in enumerate(subgraph.tensors or []):
+                moved[Site(number, places[number][id(tensor)])] = Site(number, new)
         return made, moved
 
     @staticmethod
     def _watch(model: Model, watchers: dict[Site, list[Any]], samples: Sequence[Sample]) -> None:
         calibrate(model_interpreter(model), samples, (), watchers=watchers)
+
+
+class _FilterInputs:
+    """Sees the inputs of a mended model's filters; moved tells where the float model's tensors are in it."""
+
+    def __init__(self, model: Model, moved: Mapping[Site, Site], what: frozenset[str]) -> None:
+        self.model, self._moved = model, moved
+        graph = FloatGraph(ModelEditor(model))
+        # float32 holds what so few samples sum up to.
+        self._hessians = HessianSums(graph, _MOST_INPUTS, np.float32) if "round" in what else None
+        self._means = filter_inputs(graph) if "bias" in what else []
+
+    def watchers(self, others: Mapping[Site, list[Any]]) -> dict[Site, list[Any]]:
+        """Those who see, by tensors, besides others."""
+        found = {site: list(own) for site, own in others.items()}
+        for site, own in self._hessians.watchers.items() if self._hessians is not None else ():
+            found.setdefault(site, []).extend(own)
+        for each in self._means:
+            found.setdefault(each.site, []).append(each.update)
+        return found
+
+    def knowledge(self) -> Knowledge:
+        """What was seen."""
+        before = {new: old for old, new in self._moved.items()}
+        means = {before[each.result]: found for each in self._means if (found := each.means()) is not None}
+        return Knowledge(means, {} if self._hessians is None else self._hessians.found())

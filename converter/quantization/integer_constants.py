@@ -13,7 +13,8 @@ from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
 from .grid_weights import grid_scales
 from .hybrid_weights import filter_scales
-from .mending import NOTHING_KNOWN, Knowledge
+from .mended_models import RoundedFilters
+from .mending import NOTHING_KNOWN, Knowledge, nearest
 from .parameters import (
     MOST_BIAS,
     Parameters,
@@ -42,9 +43,9 @@ class IntegerConstants:
     """Makes constants of floats; the same one for the same use of the same constant.
 
     Each chosen operator has those of its own scheme; filters have its bits where kernels take so few, else 8.
-    on_grid tells that filters may lie on a grid, which is kept then. widened names the operators whose
-    weights have a larger scale for their bias, weights_db has the SQNR of each channel of filters, by the
-    operators' results.
+    rounded are integers of filters that are known, and takes what is rounded here; on_grid tells that filters
+    may lie on a grid, which is kept then. widened names the operators whose weights have a larger scale for
+    their bias.
     """
 
     def __init__(
@@ -52,13 +53,15 @@ class IntegerConstants:
         graph: FloatGraph,
         selection: Selection,
         knowledge: Knowledge = NOTHING_KNOWN,
+        rounded: RoundedFilters | None = None,
         on_grid: bool = False,
     ) -> None:
         self._graph, self._selection, self._on_grid = graph, selection, on_grid
         self._made: dict[tuple[object, ...], int] = {}
         self._knowledge = knowledge
+        self._rounded = {} if rounded is None else rounded
+        self._filters: dict[Site, tuple[np.ndarray, np.ndarray, Parameters, int]] = {}
         self.widened: list[str] = []
-        self.weights_db: dict[Site, np.ndarray] = {}
 
     def operand(
         self, step: Step, place: int, wanted: Parameters | None, others: Callable[[Site], Parameters]
@@ -89,11 +92,11 @@ class IntegerConstants:
 
     def value(self, site: Site, parameters: Parameters) -> int:
         """A constant as integers; what they cannot reach is clipped."""
-        return self._keep(site, parameters, parameters.quantized(self._graph.constant(site)))
+        integers = parameters.quantized(self._graph.constant(site))
+        return self._keep(site, parameters, integers.astype(_stored(parameters.integers)))
 
-    def _keep(self, site: Site, parameters: Parameters, integers: np.ndarray) -> int:
+    def _keep(self, site: Site, parameters: Parameters, stored: np.ndarray) -> int:
         """The tensor of a constant's integers, the same for the same ones."""
-        stored = integers.astype(_stored(parameters.integers))
         places = parameters.scales.tobytes(), parameters.zero_points.tobytes()
         key = (site, parameters.integers, *places, stored.tobytes())
         if key not in self._made:
@@ -111,7 +114,7 @@ class IntegerConstants:
         kind = WEIGHTS[max(scheme.weight_bits, weights.least_bits)]
         scales = self._known_scales(site, values, weights.dimension, kind, scheme.per_channel)
         if scales is None:
-            scales = self._filter_scales(values, weights.dimension, kind, scheme.per_channel)
+            scales = self._filter_scales(site, values, weights.dimension, kind, scheme.per_channel)
         if bias is not None:
             held = scales_that_hold(bias, float(operand.scale), scales, kind.bits)
             if not np.array_equal(held, scales):
@@ -120,18 +123,36 @@ class IntegerConstants:
         zeros = np.zeros(len(scales), np.int64)
         parameters = Parameters(kind, scales, zeros, weights.dimension if len(scales) > 1 else 0)
         integers = _biases(step, scheme)
-        rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
+        rounded = self._integers(site, values, parameters)
         kept = self._keep(site, parameters, rounded)
-        error = values - parameters.real(rounded)
-        self.weights_db[Site(step.graph, step.outputs[0])] = _channels_db(values, error, weights.dimension)
+        self._filters[Site(step.graph, step.outputs[0])] = values, rounded, parameters, weights.dimension
         if bias is None and not weights.needs_bias:
             return Weighed(kept, -1, integers.type)
         means = self._knowledge.means.get(Site(step.graph, step.outputs[0]))
         if means is not None and bias is not None and bias.any():  # files keep those of zeros once
-            added = correction(step, means, error)
+            added = correction(step, means, values - parameters.real(rounded))
             bias = bias + added
         scales = bias_scales(float(operand.scale), scales)
         return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
+
+    def weights_db(self) -> dict[str, np.ndarray]:
+        """The SQNR of each channel of the filters, by the names of the operators' results."""
+        return {
+            self._graph.name(site): _channels_db(values, values - parameters.real(rounded), dimension)
+            for site, (values, rounded, parameters, dimension) in self._filters.items()
+        }
+
+    def _integers(self, site: Site, values: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """A filter's integers, as they are stored."""
+        filter, content = (site.graph, self._graph.name(site)), self._graph.content(site)
+        stored = _stored(parameters.integers)
+        if self._knowledge.knows(filter):
+            return self._knowledge.rounding(filter, values, parameters).astype(stored, copy=False)
+        facts = parameters.integers, parameters.scales.tobytes(), parameters.dimension
+        key = (id(content), values.shape, *facts)
+        if key not in self._rounded:
+            self._rounded[key] = content, nearest(values, parameters).astype(stored)
+        return self._rounded[key][1]
 
     def _known_scales(
         self, site: Site, values: np.ndarray, dimension: int, kind: Integers, per_channel: bool
@@ -145,6 +166,15 @@ class IntegerConstants:
         return known if known is None or per_channel or len(known) == 1 else None
 
     def _filter_scales(
+        self, site: Site, values: np.ndarray, dimension: int, kind: Integers, per_channel: bool
+    ) -> np.ndarray:
+        content = self._graph.content(site)
+        key = (id(content), values.shape, dimension, kind, per_channel)
+        if key not in self._rounded:
+            self._rounded[key] = content, self._found_scales(values, dimension, kind, per_channel)
+        return self._rounded[key][1]
+
+    def _found_scales(
         self, values: np.ndarray, dimension: int, kind: Integers, per_channel: bool
     ) -> np.ndarray:
         rows = np.moveaxis(values, dimension, 0) if per_channel else values[np.newaxis]

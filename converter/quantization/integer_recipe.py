@@ -16,8 +16,9 @@ from .calibration import Calibration
 from .float_graph import FloatGraph, Site, Step
 from .float_results import refusing_last_softmax
 from .float_rewrites import REWRITTEN
-from .full_integer import Integered, prepare_floats, quantize_activations
+from .full_integer import Integered, make_suitable, quantize_activations
 from .improve import Limits, improved
+from .mended_models import MendedModels
 from .mending import Mending
 from .model_editor import ModelEditor
 from .operator_schemes import OperatorSchemes, Results, results_of
@@ -96,7 +97,8 @@ class Preparation:
 
     def edit(self, editor: ModelEditor) -> None:
         """Do it, in place, but for what makes good for the rounding."""
-        prepare_floats(editor, self.schemes, self.ranges, replace(self.mending, shifts={}))
+        changed = replace(self.mending, shifts={}).edit(editor, self.ranges)
+        make_suitable(editor, self.schemes, {**self.ranges, **changed})
 
 
 class IntegerModel(NamedTuple):
@@ -121,6 +123,8 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     if "softmax" in plan.improvements and plan.ends.outputs is None:
         refuse = refusing_last_softmax(graph, asked, schemes)
 
+    mended = MendedModels(model, known)
+
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
         return quantize_activations(
             model,
@@ -131,13 +135,14 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             mending=mending,
             trained=bool(plan.trained),
             variables=plan.variables,
+            mended=mended,
         )
 
     def is_of_8_bits(step: Step) -> bool:
         return refuse(step) is None and schemes.of(graph, step).activation_bits == 8
 
     mending = improved(
-        model,
+        mended,
         lambda tried: Model(make(tried).editor.finish().content()),
         ranges,
         plan.improvements,
@@ -150,7 +155,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             reason = made.reasons.get(graph.where(step), "")
             own = None if reason else _own_scheme(schemes.of(graph, step), step)
             outcomes.append(Outcome(step.name, _scope(graph, step), own, reason))
-    return IntegerModel(made.editor, outcomes, made.weights_db, Preparation(schemes, known, mending))
+    return IntegerModel(made.editor, outcomes, made.weights_db(), Preparation(schemes, known, mending))
 
 
 def _wide(graph: FloatGraph, schemes: OperatorSchemes) -> set[Site]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,11 +32,16 @@ class Knowledge:
     hessians: Hessians
     rounded: dict[tuple[int, str, bytes], np.ndarray] = field(default_factory=dict)
 
+    def knows(self, filter: tuple[int, str]) -> bool:
+        """Whether a filter's integers are not simply the nearest."""
+        hessian = self.hessians.get(filter)
+        return hessian is not None and bool(hessian[-1, -1])
+
     def rounding(self, filter: tuple[int, str], values: np.ndarray, parameters: Parameters) -> np.ndarray:
         """A filter's integers: to nearest, or by its Hessian."""
-        hessian = self.hessians.get(filter)
-        if hessian is None or not hessian[-1, -1]:
-            return _rounded(values, parameters)
+        if not self.knows(filter):
+            return nearest(values, parameters)
+        hessian = self.hessians[filter]
         key = (*filter, parameters.scales.tobytes())
         if key not in self.rounded:
             rows, seen = values.reshape(len(values), -1), float(hessian[-1, -1])
@@ -46,8 +52,8 @@ class Knowledge:
         return self.rounded[key]
 
 
-def _rounded(values: np.ndarray, parameters: Parameters) -> np.ndarray:
-    """To nearest; below 8 bits so that the errors of a channel (the first axis) cancel."""
+def nearest(values: np.ndarray, parameters: Parameters) -> np.ndarray:
+    """A filter's integers, to nearest; below 8 bits errors of a channel (the first axis) cancel."""
     if parameters.integers.bits >= 8:
         return parameters.quantized(values)
     rows = values.reshape(len(values), -1)
@@ -73,6 +79,9 @@ class Mending:
     knowledge: Knowledge = NOTHING_KNOWN
     shifts: Mapping[Site, np.ndarray] = field(default_factory=dict)
 
+    # The fields that change the constants of many operators.
+    SCALING: ClassVar = ("lengths", "share", "channels", "growth")
+
     def __str__(self) -> str:
         done = ["normalizations by length"] if self.lengths else []
         done += [f"channels equalized by {self.share:g}"] if self.share else []
@@ -86,6 +95,7 @@ class Mending:
         return (
             self.lengths == other.lengths
             and self.share == other.share
+            and (not self.share or (self.channels is other.channels and self.growth is other.growth))
             and (self.kept is other.kept or not (self.kept or other.kept))
             and self.knowledge is other.knowledge
             and (self.shifts is other.shifts or not (self.shifts or other.shifts))
@@ -96,6 +106,13 @@ class Mending:
         if self.lengths:
             normalize_lengths(editor, self.lengths)
         changed = equalize(editor, self.channels, self.share, ranges, self.growth) if self.share else {}
+        return self.edit_further(editor, ranges, changed)
+
+    def edit_further(
+        self, editor: ModelEditor, ranges: Mapping[Site, Range], changed: Mapping[Site, Range]
+    ) -> dict[Site, Range]:
+        """Change a model that has been scaled so already, in place; scaling has changed such ranges."""
+        changed = dict(changed)
         for site, (low, high) in self.kept.items():
             if site in ranges:
                 before = changed.get(site, ranges[site])

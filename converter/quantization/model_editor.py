@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from ...lite.tensor import NUMPY_DTYPES, TensorType
 from ...schema import tflite
-from ...schema.objects import TableT
+from ...schema.objects import TableT, copied
 from ...schema.operator_code import CODES, CUSTOM, operator_code, operator_name
 from ..flatbuffer import ModelFile, constant_bytes
 from ..lite_graph import LiteOperator, LiteTensor
@@ -27,34 +29,25 @@ class ModelEditor:
     """
 
     def __init__(self, model: Model) -> None:
-        self.root: tflite.ModelT = tflite.unpack(model.root)
-        if self.root.external_buffers:
-            raise UnsupportedError(
-                "model: its weights must lie in the file itself, got external buffers; a file that has them "
-                "inside can be quantized"
-            )
-        count = len(self.root.buffers or [])
-        self._contents: list[np.ndarray | None] = [model.buffer(i) for i in range(count)]
-        self.root.buffers = None
-        self.root.metadata_buffer = None
-        for number, subgraph in enumerate(self.subgraphs):
-            self._prepare(model, number, subgraph)
+        if model not in _OPENED:
+            _OPENED[model] = _opened(model)
+        root, contents = _OPENED[model]
+        self.root = cast(tflite.ModelT, copied(root))
+        self._contents = list(contents)
         self._old_operators = [list(subgraph.operators or []) for subgraph in self.subgraphs]
 
-    def _prepare(self, model: Model, number: int, subgraph: tflite.SubGraphT) -> None:
-        """Lists that can be changed; no tables of parameters that say nothing."""
-        subgraph.tensors, subgraph.operators = list(subgraph.tensors or []), list(subgraph.operators or [])
-        subgraph.inputs, subgraph.outputs = _numbers(subgraph.inputs), _numbers(subgraph.outputs)
-        readers = model.root.subgraphs[number].operators
-        for operator, reader in zip(subgraph.operators, readers, strict=True):
-            operator.inputs, operator.outputs = _numbers(operator.inputs), _numbers(operator.outputs)
-            if operator.large_custom_options_offset > 1:
-                operator.custom_options = model.custom_options(reader)
-                operator.large_custom_options_offset = operator.large_custom_options_size = 0
-        for tensor in subgraph.tensors:
-            found = tensor.quantization
-            if found is not None and _says_nothing(found):
-                tensor.quantization = None
+    def copied(self) -> ModelEditor:
+        """Another editor of the model as it is now; its constants are shared."""
+        made = object.__new__(ModelEditor)
+        made.root = cast(tflite.ModelT, copied(self.root))
+        made._contents = list(self._contents)
+        now = {
+            id(old): new
+            for before, after in zip(self.subgraphs, made.subgraphs, strict=True)
+            for old, new in zip(before.operators or (), after.operators or (), strict=True)
+        }
+        made._old_operators = [[now.get(id(o), o) for o in operators] for operators in self._old_operators]
+        return made
 
     @property
     def subgraphs(self) -> list[tflite.SubGraphT]:
@@ -217,6 +210,42 @@ class ModelEditor:
             options,
             (),
         )
+
+
+# The tables of models, which editors copy: unpacking takes ten times as long.
+_Opened = tuple[tflite.ModelT, list[np.ndarray | None]]
+_OPENED: WeakKeyDictionary[Model, _Opened] = WeakKeyDictionary()
+
+
+def _opened(model: Model) -> _Opened:
+    """A model's tables without buffers, and what these hold."""
+    root = tflite.unpack(model.root)
+    if root.external_buffers:
+        raise UnsupportedError(
+            "model: its weights must lie in the file itself, got external buffers; a file that has them "
+            "inside can be quantized"
+        )
+    contents = [model.buffer(i) for i in range(len(root.buffers or []))]
+    root.buffers = root.metadata_buffer = None
+    for number, subgraph in enumerate(root.subgraphs or []):
+        _make_lists(model, number, subgraph)
+    return root, contents
+
+
+def _make_lists(model: Model, number: int, subgraph: tflite.SubGraphT) -> None:
+    """Lists that can be changed; no tables of parameters that say nothing."""
+    subgraph.tensors, subgraph.operators = list(subgraph.tensors or []), list(subgraph.operators or [])
+    subgraph.inputs, subgraph.outputs = _numbers(subgraph.inputs), _numbers(subgraph.outputs)
+    readers = model.root.subgraphs[number].operators
+    for operator, reader in zip(subgraph.operators, readers, strict=True):
+        operator.inputs, operator.outputs = _numbers(operator.inputs), _numbers(operator.outputs)
+        if operator.large_custom_options_offset > 1:
+            operator.custom_options = model.custom_options(reader)
+            operator.large_custom_options_offset = operator.large_custom_options_size = 0
+    for tensor in subgraph.tensors:
+        found = tensor.quantization
+        if found is not None and _says_nothing(found):
+            tensor.quantization = None
 
 
 def builtin_code_of(entry: tflite.OperatorCodeT) -> int:

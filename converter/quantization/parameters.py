@@ -67,9 +67,12 @@ class Parameters(NamedTuple):
     def quantized(self, values: np.ndarray) -> np.ndarray:
         """The integers (int64) nearest to reals, ties away from zero, within the type's range."""
         scales, zero_points = (self._along(v, values.ndim) for v in (self.scales, self.zero_points))
-        scaled = values.astype(np.float64) / scales
-        integers = round_half_away(scaled) + zero_points
-        return np.clip(integers, self.integers.low, self.integers.high).astype(np.int64)
+        integers = round_half_away(values.astype(np.float64) / scales)
+        if self.zero_points.any():
+            integers = np.asarray(integers + zero_points)
+        # np.clip takes twice as long.
+        np.maximum(integers, self.integers.low, out=integers)
+        return np.minimum(integers, self.integers.high, out=integers).astype(np.int64)
 
     def real(self, integers: np.ndarray) -> np.ndarray:
         """The float32 numbers that integers stand for."""

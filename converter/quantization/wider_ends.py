@@ -42,8 +42,10 @@ def wider_ends(
     for end, values, others in zip(ends, real, integer, strict=True):
         if end.function is None or end.site not in ranges.keys() - {*whole} or not _is_measured(values):
             continue
-        deviation = _deviation(values, others)
-        errors = [_error(end.function, values, ranges[end.site], float(w), deviation) for w in _WIDTHS]
+        tried = np.array([*values[:_MOST_SAMPLES]] * _TRIALS)
+        given = tried + np.random.default_rng(0).normal(0, _deviation(values, others), tried.shape)
+        wanted = end.function(tried)
+        errors = [_error(end.function, given, wanted, ranges[end.site], float(w)) for w in _WIDTHS]
         best = int(np.argmin(errors))
         if errors[best] * _LEAST_RATIO < errors[0]:
             found[end.site] = float(_WIDTHS[best]), float(_WIDTHS[best])
@@ -60,14 +62,9 @@ def _deviation(values: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> fl
     return float(np.sqrt(errors.var(axis=0).mean()))
 
 
-def _error(
-    function: Function, values: Sequence[np.ndarray], range: Range, width: float, deviation: float
-) -> float:
-    """The squared error of what a function makes of values that 8 bits of a wider range stand for."""
+def _error(function: Function, given: np.ndarray, wanted: np.ndarray, range: Range, width: float) -> float:
+    """The squared error of what a function makes of values that 8 bits of a wider range stand for; the first
+    axis is that of trials."""
     parameters = range_parameters(range[0] * width, range[1] * width)
-    chance = np.random.default_rng(0)
-    total = 0.0
-    for value in [*values[:_MOST_SAMPLES]] * _TRIALS:
-        rounded = parameters.real(parameters.quantized(value + chance.normal(0, deviation, value.shape)))
-        total += float(((function(rounded) - function(value)) ** 2).sum())
-    return total
+    rounded = parameters.real(parameters.quantized(given))
+    return float(((function(rounded) - wanted) ** 2).reshape(len(given), -1).sum(axis=1).sum())

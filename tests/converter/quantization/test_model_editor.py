@@ -94,3 +94,23 @@ def test_small_integers_are_packed(type: TensorType, low: int, high: int) -> Non
     values = np.random.default_rng(0).integers(low, high + 1, (3, 5)).astype(np.int8)
     index = editor.add_constant(subgraph, "small", type, values)
     np.testing.assert_array_equal(editor.constant(subgraph.tensors[index]), values)
+
+
+def test_copies_of_an_editor_change_apart() -> None:
+    edges = serialize_control_dependencies([[(0, 1)]])
+    model = Model(two_products(edges))
+    first, other = ModelEditor(model), ModelEditor(model)
+    second = first.copied()
+    for editor in (first, second):
+        [subgraph] = editor.subgraphs
+        editor.set_constant(subgraph.tensors[4], TensorType.FLOAT32, 2 * W)
+        subgraph.operators.reverse()
+    second.subgraphs[0].operators.reverse()
+    x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)
+    plain = run(other.finish().content(), x)
+    for editor, now in ((first, (1, 0)), (second, (0, 1))):
+        made = editor.finish().content()
+        y, z = run(made, x)
+        np.testing.assert_array_equal(y, 2 * plain[0])
+        np.testing.assert_array_equal(z, plain[1])
+        assert parse_control_dependencies(Model(made).metadata()[METADATA_NAME]) == [[now]]
