@@ -36,7 +36,8 @@ class _Version(NamedTuple):
 def version_of(operator: LiteOperator) -> int:
     """Version to write for the operator.
 
-    Source: LiteRT tflite/converter/tools/versioning/op_version.cc.
+    Source: LiteRT tflite/converter/tools/versioning/op_version.cc; of DEPTHWISE_CONV_2D in int16 beside int8
+    filters, which that does not know, the files of TensorFlow's quantizer.
     """
     versions = _versions(operator_name(operator.code))
     return next((n for n in range(len(versions), 1, -1) if versions[n - 1].is_asked_for(operator)), 1)

@@ -84,9 +84,9 @@ OPERATORS: dict[str, Operator] = {
         versions="2.4"),
     "DENSIFY": Operator("densify", 1, versions="2.2"),
     "DEPTHWISE_CONV_2D": Operator("contraction.table", 7, halves=_BOTH, activates=True, gpu="depthwise_conv",
-        converts="f32",
-        versions="1.5, 1.12 .dilation_h_factor!=1 or .dilation_w_factor!=1, 1.14 i8 1:i8 ->i8, "
-        "2.2 f32 1:i8 ->f32, 2.3 i16 1:i16 ->i16, 2.3 f32 1:i8 ->f32 1:per_channel, 2.11 i8 1:i4 ->i8"),
+        converts="f32", versions="1.5, 1.12 .dilation_h_factor!=1 or .dilation_w_factor!=1, "
+        "1.14 i8 1:i8 ->i8 or i16 1:i8 ->i16, 2.2 f32 1:i8 ->f32, 2.3 i16 1:i16 ->i16, "
+        "2.3 f32 1:i8 ->f32 1:per_channel, 2.11 i8 1:i4 ->i8"),
     "DEPTH_TO_SPACE": Operator("space_depth", 2, packed=True, gpu="movement", converts="f32 i8 i32 i64 u8",
         versions="2.1, 2.5 i8"),
     "DEQUANTIZE": Operator("quantize", 9, results="float32", gpu="quantize",

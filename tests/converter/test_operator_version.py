@@ -54,6 +54,17 @@ CASES = {
         operator("DEPTHWISE_CONV_2D", [tensor(F32, IMAGE), tensor(F32)], [tensor(F32)], dilation_w_factor=2),
     ),
     "usual dilation": (1, operator("DEPTHWISE_CONV_2D", [tensor(F32, IMAGE), tensor(F32)], [tensor(F32)])),
+    "16 bits beside int8 filters": (
+        3,
+        operator("DEPTHWISE_CONV_2D", [tensor(I16, IMAGE), tensor(I8, FILTER)], [tensor(I16)]),
+    ),
+    "16 bits, and an unusual dilation": (
+        3,
+        operator(
+            *("DEPTHWISE_CONV_2D", [tensor(I16, IMAGE), tensor(I8, FILTER)], [tensor(I16)]),
+            dilation_h_factor=2,
+        ),
+    ),
     "hybrid": (2, operator("CONV_2D", *HYBRID)),
     "scales of channels": (
         5,
