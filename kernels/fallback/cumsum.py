@@ -42,9 +42,26 @@ def cumprod(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) 
 
 def cumulative_logsumexp(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
     """log of the sums of exp of the elements up to each; an exclusive one starts with -inf."""
-    return _scan(
-        x, axis, -np.inf, lambda part, along: np.logaddexp.accumulate(part, along), exclusive, reverse
-    )
+    return _scan(x, axis, -np.inf, _log_sums, exclusive, reverse)
+
+
+def _log_sums(x: np.ndarray, axis: int) -> np.ndarray:
+    """Not by np.logaddexp, for which infinities cancel and what is no number spreads."""
+    made, total = np.empty_like(x), np.asarray(-np.inf, x.dtype)
+    elements, results = np.moveaxis(x, axis, 0), np.moveaxis(made, axis, 0)
+    for place in range(len(elements)):
+        results[place] = total = _log_sum(total, elements[place])
+    return made
+
+
+def _log_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """log(exp(a) + exp(b)) by TensorFlow's comparisons: a b that is no number counts as a once more.
+
+    Source: TensorFlow tensorflow/core/kernels/scan_ops.h, LogSumExp.
+    """
+    larger, smaller = np.where(a < b, b, a), np.where(b < a, b, a)
+    total = np.log1p(np.exp(smaller - larger)) + larger
+    return np.where(larger == -np.inf, larger, total)
 
 
 REGISTRATIONS = (

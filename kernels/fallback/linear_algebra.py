@@ -65,7 +65,8 @@ def _cholesky_or_nan(matrix: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
-        return np.tril(np.full_like(matrix, np.nan))
+        # C++'s complex numbers have no quiet NaN: it is 0.
+        return np.tril(np.full_like(matrix, 0 if matrix.dtype.kind == "c" else np.nan))
 
 
 def cholesky_grad(l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741

@@ -34,3 +34,18 @@ def test_nothing_may_be_divided_by_0(op: str) -> None:
     assert run(op, [np.zeros((0, 2), np.int32), np.int32([3, 0])], T="i32")[0].shape == (0, 2)
     with pytest.raises(InvalidArgumentError, match="division by zero"):
         run(op, [np.zeros((1, 2), np.int32), np.int32([3, 0])], T="i32")
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ([1, np.nan, 2], [1, 1 + np.log(2), 2.551445]),
+        ([np.nan, 3], [-np.inf, 3]),
+        ([np.inf, np.inf, 1], [np.inf, np.nan, np.nan]),
+        ([-np.inf, -np.inf, 1], [-np.inf, -np.inf, 1]),
+    ],
+)
+def test_cumulative_log_sums_of_what_is_no_number(row: list[float], wanted: list[float]) -> None:
+    """TensorFlow 2.21's: NaN is the sum so far once more, and infinities cancel."""
+    (y,) = run("CumulativeLogsumexp", [np.float32(row), np.int32(0)], T="f32", Tidx="i32")
+    np.testing.assert_allclose(y, wanted, rtol=1e-6)

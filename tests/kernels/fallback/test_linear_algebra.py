@@ -145,3 +145,10 @@ def test_functions_of_any_matrix_are_undone(size: int) -> None:
 def test_the_gradient_of_a_singular_factor_is_not_refused() -> None:
     [y] = run("CholeskyGrad", [np.array([[0.0, 0], [1, 2]]), np.ones((2, 2))], T="f64")
     assert not np.isfinite(y[0]).any() and y[1, 1] == 0.25
+
+
+@pytest.mark.parametrize(("type", "wanted"), [("f32", np.nan), ("complex64", 0)])
+def test_a_matrix_that_has_no_cholesky_factor(type: str, wanted: float) -> None:
+    x = np.array([[[1, 0], [0, -4]], [[4, 0], [2, 5]]], np.complex64 if type == "complex64" else np.float32)
+    (y,) = run("Cholesky", [x], T=type)
+    np.testing.assert_array_equal(y, np.array([[[wanted, 0], [wanted, wanted]], [[2, 0], [1, 2]]], x.dtype))
