@@ -139,7 +139,7 @@ def requantize_per_channel(
     lowest, highest = limits(dtype)
     if lowest < 0 and not least <= -np.finfo(np.float32).tiny:
         raise InvalidArgumentError(f"{op}: the output range must begin below 0, got {least} to {most}")
-    reach = _larger(np.float32(abs(least)), np.float32(abs(most)))
+    reach = _larger(np.asarray(abs(least), np.float32), np.asarray(abs(most), np.float32))
     with np.errstate(all="ignore"):
         factor = np.float32(highest) * (reaches / reach / np.float32(1 << 31))
         steps = np.rint(x.astype(np.float32) * factor).astype(np.float64)
