@@ -74,7 +74,8 @@ def _suppressed(
     """Boxes and their scores, in the scores' type: the best, at most so many.
 
     Without a sigma what overlaps a better box by more than the threshold is left out, and scores 0 where
-    the overlap is no number. With one, scores fall by exp(-overlap^2 / (2 sigma)) for each better box.
+    the overlap or the threshold is no number. With one, scores fall by exp(-overlap^2 / (2 sigma)) for
+    each better box.
     Source: TensorFlow tensorflow/core/kernels/image/non_max_suppression_op.cc.
     """
     kind = scores.dtype.type
@@ -98,11 +99,12 @@ def _suppressed(
             chosen.append(box)
             kept.append(score)
             apart = overlap(box).astype(kind)
-            gone |= (apart > limit) & (not sigma)
+            more, no_more = apart > limit, apart <= limit
+            gone |= more & (not sigma)
             if sigma:
                 factors.append(np.exp(scale * apart * apart))
-            elif np.isnan(apart).any():
-                factors.append((~np.isnan(apart)).astype(kind))
+            elif not np.all(more | no_more):
+                factors.append(no_more.astype(kind))
         elif score > enough:
             heapq.heappush(queue, (-score, box, len(factors)))
     return np.array(chosen, np.int32), np.array(kept, scores.dtype)

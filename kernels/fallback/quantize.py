@@ -189,7 +189,7 @@ def _stepped(
     inverse = np.where(by_low, low / kind(least or 1), high / kind(most))
     if how.range_given:
         ends = np.where(by_low, low, least * inverse), np.where(by_low, most * inverse, high)
-        x = np.clip(x, *ends)
+        x = np.maximum(np.minimum(x, ends[1]), ends[0])
     steps = x * scale
     steps = np.floor(steps + kind(0.5)) if how.round_mode == "HALF_UP" else np.rint(steps)
     return (steps * inverse).astype(x.dtype)
@@ -206,13 +206,15 @@ def _range_of(
             kind = x.dtype.type
             ends = scalar(op, "input_min", low), scalar(op, "input_max", high)
             return np.asarray(kind(ends[0])), np.asarray(kind(ends[1]))
-        return (np.asarray(x.min()), np.asarray(x.max())) if x.size else (np.zeros((), x.dtype),) * 2
+        if not x.size:
+            return (np.zeros((), x.dtype),) * 2
+        return np.asarray(np.fmin.reduce(x, None)), np.asarray(np.fmax.reduce(x, None))
     shape = (-1, *(1,) * (x.ndim - 1 - axis))
     if not range_given:
         others = tuple(other for other in range(x.ndim) if other != axis)
         if not x.size:
             return (np.zeros(x.shape[axis], x.dtype).reshape(shape),) * 2
-        return x.min(axis=others).reshape(shape), x.max(axis=others).reshape(shape)
+        return np.fmin.reduce(x, others).reshape(shape), np.fmax.reduce(x, others).reshape(shape)
     if low.shape != (x.shape[axis],) or high.shape != low.shape:
         message = f"input_min and input_max must have {x.shape[axis]} elements"
         raise InvalidArgumentError(f"{op}: {message}, got {list(low.shape)} and {list(high.shape)}")

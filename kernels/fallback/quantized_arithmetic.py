@@ -278,16 +278,17 @@ def quantized_instance_norm(
     if not x.size:
         ends = (given_y_min, given_y_max) if output_range_given else (np.inf, np.inf)
         return x, number(ends[0]), number(ends[1])
-    wide = floats(x, least, most)
-    mean = wide.mean(axis=(1, 2), keepdims=True)
-    variance = np.square(wide - mean).mean(axis=(1, 2), keepdims=True)
-    y = (wide - mean) / np.sqrt(variance + np.float32(variance_epsilon))
+    step = (np.float32(most) - np.float32(least)) / np.float32(255)
+    wide = x.astype(np.float32)
+    centered = step * (wide - wide.mean(axis=(1, 2), keepdims=True))
+    variance = np.square(centered).mean(axis=(1, 2), keepdims=True)
+    y = centered * (np.float32(1) / np.sqrt(variance + np.float32(variance_epsilon)))
     if output_range_given:
         ends = given_y_min, given_y_max
     else:
         low_end = float(y.min())
         ends = low_end, max(float(y.max()), float(np.float32(low_end) + np.float32(min_separation)))
-    return quantized(y, *ends, x.dtype), number(ends[0]), number(ends[1])
+    return quantized_single(y, *ends, x.dtype), number(ends[0]), number(ends[1])
 
 
 def quantized_resize_bilinear(

@@ -92,7 +92,7 @@ def _reaches(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     return _larger(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
 
 
-def _larger(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _larger(a: np.ndarray | np.floating, b: np.ndarray | np.floating) -> np.ndarray:
     """The larger one by C++'s std::max: a where either is no number."""
     return np.where(a < b, b, a)
 

@@ -76,8 +76,25 @@ def _interpolated(
 def bilinear(
     op: str, x: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """x [N, H, W, C] resized by straight lines between pixels, float32, with centers of any kind."""
-    return _interpolated(op, x, size, align_corners, half_pixel_centers, linear_taps)
+    """x [N, H, W, C] resized by straight lines between pixels, float32, with centers of any kind.
+
+    Source: TensorFlow tensorflow/core/kernels/image/resize_bilinear_op.cc, compute_lerp.
+    """
+    wanted, sizes = wanted_size(op, x, size), (x.shape[1], x.shape[2])
+    rows, columns = _axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, linear_taps)
+    return (
+        x.astype(np.float32)
+        if wanted == sizes
+        else _lerped(_lerped(x.astype(np.float32), columns, 2), rows, 1)
+    )
+
+
+def _lerped(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
+    """From the first pixel of each place along an axis as far to the second as its weight says."""
+    low, high = (np.take(x, which, axis) for which in taps.indices.T)
+    weights = taps.weights[:, 1].reshape(-1, *(1,) * (x.ndim - 1 - axis))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(low + (high - low) * weights)
 
 
 def wide_bilinear(op: str, x: np.ndarray, size: np.ndarray, align_corners: bool) -> np.ndarray:

@@ -60,7 +60,9 @@ def _sorted(ufunc: np.ufunc, start: int) -> Callable[..., np.ndarray]:
     def reduced(data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
         count = _sorted_ids(data, segment_ids)
         if ufunc in (np.maximum, np.minimum):
-            first = _extreme(data.dtype, ufunc is np.minimum)
+            largest = ufunc is np.minimum
+            endless = np.inf if largest else -np.inf
+            first = _extreme(data.dtype, largest) if data.dtype.kind in "iu" else endless
             made = _reduced(data, segment_ids, count, ufunc, first)
             made[np.setdiff1d(np.arange(count), segment_ids)] = start
             return made

@@ -42,7 +42,11 @@ def sparse_to_dense(
         raise InvalidArgumentError("SparseToDense: indices must rise, and none may come twice")
     made = np.empty(sizes, sparse_values.dtype)
     made[...] = default_value[()]
-    made[tuple(held.indices.T)] = sparse_values
+    if sizes:
+        made[tuple(held.indices.T)] = sparse_values
+    elif count:
+        # All indices name the one place there is.
+        made[...] = sparse_values.reshape(-1)[-1]
     return made
 
 

@@ -12,14 +12,20 @@ from .dtypes import ANY, STRING, numpy_dtype
 from .registry import kernel
 from .sparse_tensor import SparseTensor
 from .status import InvalidArgumentError
-from .tensor_proto import proto_of
+from .tensor_proto import packed_strings, proto_of
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _texts(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, T: DataType) -> list[bytes]:
+    """Each part as a TensorProto whose elements are packed, strings too."""
     parts = ((indices, graph_def.DT_INT64), (values, T), (shape.astype(np.int64), graph_def.DT_INT64))
-    return [proto_of(part, DataType(type)).SerializeToString(deterministic=True) for part, type in parts]
+    protos = [proto_of(part, DataType(type)) for part, type in parts]
+    for proto in protos:
+        if proto.string_val:
+            proto.tensor_content = packed_strings(proto.string_val)
+            proto.ClearField("string_val")
+    return [proto.SerializeToString(deterministic=True) for proto in protos]
 
 
 def serialize_sparse(

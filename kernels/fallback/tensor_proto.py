@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -104,6 +105,21 @@ def _strings(content: bytes, count: int) -> list[bytes]:
     if at != len(content):
         raise ModelError(f"constant: {count} strings of {at} bytes together, got {len(content)}")
     return found
+
+
+def packed_strings(items: Iterable[bytes]) -> bytes:
+    """Strings as a tensor_content: the lengths of all as varints, then their bytes."""
+    texts = list(items)
+    lengths = b"".join(_as_varint(len(text)) for text in texts)
+    return lengths + b"".join(texts)
+
+
+def _as_varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes((*found, value))
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:

@@ -24,6 +24,7 @@ _WIDE = frozenset((graph_def.DT_QINT32,))
 _PLACES = 31
 # float32 has all integers up to this.
 _WHOLE = 1 << 24
+_LOWEST = -(1 << 31)
 
 
 def _parameters(
@@ -36,7 +37,7 @@ def _parameters(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scales, float32, and zero points, int64, made to go with a tensor of the shape.
 
-    any_scale is for ops where TensorFlow does not ask for positive ones.
+    any_scale is for ops where TensorFlow does not ask for positive ones, which may be infinite.
     """
     if not -1 <= axis < len(shape):
         raise InvalidArgumentError(f"{op}: quantization axis must be -1 or one of {len(shape)}, got {axis}")
@@ -44,8 +45,8 @@ def _parameters(
     if scales.shape != wanted or zero_points.shape != wanted:
         found = f"{list(scales.shape)} and {list(zero_points.shape)}"
         raise InvalidArgumentError(f"{op}: scales and zero points must be {list(wanted)}, got {found}")
-    if not any_scale and not np.all((scales > 0) & np.isfinite(scales)):
-        raise InvalidArgumentError(f"{op}: scales must be positive and finite, got {scales.tolist()}")
+    if not any_scale and not np.all(scales > 0):
+        raise InvalidArgumentError(f"{op}: scales must be positive, got {scales.tolist()}")
     spread = () if axis == -1 else (-1, *(1,) * (len(shape) - 1 - axis))
     return scales.reshape(spread), zero_points.astype(np.int64).reshape(spread)
 
@@ -62,14 +63,22 @@ def _multiplied(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
     Source: TensorFlow tensorflow/core/kernels/uniform_quant_ops/math_utils.h.
     """
+    if not np.all(np.isfinite(factor) & (factor > 0)):
+        message = "must be positive and finite in double precision"
+        raise InvalidArgumentError(f"ratios of scales {message}, got {factor.tolist()}")
     fraction, exponent = np.frexp(factor)
     multiplier = np.rint(fraction * (1 << _PLACES)).astype(np.int64)
-    shift = np.clip(_PLACES - exponent.astype(np.int64), 1, 62)
-    return (x * multiplier + (np.int64(1) << (shift - 1))) >> shift
+    # A fraction that is rounded up to 1.
+    whole = multiplier == 1 << _PLACES
+    multiplier, left = np.where(whole, 1 << (_PLACES - 1), multiplier), exponent.astype(np.int64) + whole
+    multiplier = np.where(left > _PLACES - 1, (1 << _PLACES) - 1, np.where(left < -_PLACES, 0, multiplier))
+    shift = _PLACES - np.clip(left, -_PLACES, _PLACES - 1)
+    return np.clip((x * multiplier + (np.int64(1) << (shift - 1))) >> shift, _LOWEST, -_LOWEST - 1)
 
 
 def _ratio(scale: np.ndarray, new: np.ndarray) -> np.ndarray:
-    return scale.astype(np.float64) / new
+    with np.errstate(invalid="ignore"):
+        return scale.astype(np.float64) / new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +91,9 @@ class OutputAttributes:
 
 
 def _clamped(x: np.ndarray, output: OutputAttributes, dtype: np.dtype) -> np.ndarray:
-    return np.clip(x, output.output_quantization_min_val, output.output_quantization_max_val).astype(dtype)
+    """x within the limits; what passes 32 bits comes again at their other end first."""
+    low, high = output.output_quantization_min_val, output.output_quantization_max_val
+    return np.clip(x.astype(np.int32).astype(np.int64), low, high).astype(dtype)
 
 
 def uniform_quantize(
@@ -97,10 +108,20 @@ def uniform_quantize(
 ) -> np.ndarray:
     """x / scale + zero_point, rounded to the nearest integer and kept within the limits."""
     scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis, True)
-    if np.any((scale == 0) | np.isnan(scale)):
-        raise InvalidArgumentError(f"UniformQuantize: scales must be other than 0, got {scales.tolist()}")
-    steps = round_half_away(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
-    return np.clip(steps, quantization_min_val, quantization_max_val).astype(numpy_dtype(Tout))
+    with np.errstate(all="ignore"):
+        steps = _whole_steps(x, np.float32(1) / scale) + zero
+    held = np.clip(steps.astype(np.int32).astype(np.int64), quantization_min_val, quantization_max_val)
+    return held.astype(numpy_dtype(Tout))
+
+
+def _whole_steps(x: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """x times the inverse of a scale, halves up, int64; -2^31 for what 32 bits do not hold.
+
+    Source: TensorFlow tensorflow/core/kernels/uniform_quant_ops/math_utils.h, AffineQuantize; what C++
+    leaves open is as x86 has it.
+    """
+    found = np.floor(x * inverse + np.float32(0.5)).astype(np.float64)
+    return np.where(np.abs(found) < -_LOWEST, found, _LOWEST).astype(np.int64)
 
 
 def uniform_dequantize(
@@ -108,7 +129,8 @@ def uniform_dequantize(
 ) -> np.ndarray:
     """(x - zero_point) scale, float32."""
     scale, zero = _parameters("UniformDequantize", x.shape, scales, zero_points, quantization_axis)
-    return np.asarray((x.astype(np.int64) - zero).astype(np.float32) * scale)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((x.astype(np.int64) - zero).astype(np.float32) * scale)
 
 
 def uniform_requantize(
@@ -154,7 +176,10 @@ def uniform_quantized_add(
         (y, y_scales, y_zero_points, rhs_quantization_axis),
     ):
         own, at = _parameters(op, value.shape, its_scales, its_zeros, axis)
-        total += _multiplied(value.astype(np.int64) - at, _ratio(own, scale))
+        # TensorFlow's numbers of 32 bits pass through float32 where they are read again.
+        total += (
+            _multiplied(value.astype(np.int64) - at, _ratio(own, scale)).astype(np.float32).astype(np.int64)
+        )
     return _clamped(total + zero, output, x.dtype)
 
 
@@ -208,7 +233,7 @@ def uniform_quantized_dot(
     right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, own)
     scale, zero = _parameters(op, shape, scales, zero_points, axis)
     sums = _summed(x.astype(np.int64) - left_zero, y.astype(np.int64) - right_zero)
-    factor = _ratio(left.astype(np.float64) * right, scale)
+    factor = left.astype(np.float64) * right / scale
     return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
 
 
@@ -240,8 +265,9 @@ def _of_rows(x: np.ndarray, lowest: int, highest: int) -> tuple[np.ndarray, np.n
     nearer = abs(lowest) + np.abs(low / scales) < abs(highest) + np.abs(high / scales)
     zeros = np.clip(round_half_away(np.where(nearer, from_low, from_high)), lowest, highest)
     zeros[empty] = 0
-    moved = round_half_away(x * inverse[:, None] + zeros[:, None].astype(np.float32)).astype(np.float64)
-    return (np.clip(moved, lowest, highest) - zeros[:, None]).astype(np.int64), scales
+    with np.errstate(invalid="ignore"):
+        moved = _whole_steps(x, inverse[:, None]) + zeros[:, None].astype(np.int64)
+    return np.clip(moved, lowest, highest) - zeros[:, None].astype(np.int64), scales
 
 
 def uniform_quantized_dot_hybrid(

@@ -108,3 +108,9 @@ def test_scores_of_halves_are_rounded_on_the_way() -> None:
     )
     assert chosen.tolist() == [0, 1, 2]
     assert scores.tolist() == [0.89990234375, 0.55810546875, 0.2216796875]
+
+
+def test_a_threshold_that_is_no_number_lets_the_rest_score_0() -> None:
+    overlaps, scores = np.full((3, 3), 0.3, np.float32), np.float32([0.2, 0.5, 0.9])
+    inputs = [overlaps, scores, *limits(3, np.nan, -0.1)]
+    assert run("NonMaxSuppressionWithOverlaps", inputs)[0].tolist() == [2, 0, 1]

@@ -97,8 +97,6 @@ def test_negative_scales_quantize_but_do_not_dequantize() -> None:
     assert q.tolist() == [-7, 8, 1, -128]
     with pytest.raises(InvalidArgumentError, match="positive"):
         run("UniformDequantize", [q, scale, zero], Tin="qint8", Tout="f32", **ends)
-    with pytest.raises(InvalidArgumentError, match="other than 0"):
-        run("UniformQuantize", [x, np.float32(0), zero], Tin="f32", Tout="qint8", **ends)
     limits = np.int32([2, 3])
     held = run("UniformQuantizedClipByValue", [np.int32([1, 2, 9]), *limits, scale, zero], T="qint32", **ends)
     assert held[0].tolist() == [2, 2, 3]
@@ -239,3 +237,76 @@ def test_channels_without_a_range() -> None:
     with pytest.raises(InvalidArgumentError, match="must begin below 0, got nan"):
         given[-2] = np.float32(np.nan)
         run("RequantizePerChannel", given, T="qint32", out_type="qint8")
+
+
+@pytest.mark.parametrize(
+    ("scale", "low", "wanted"),
+    [
+        (0, -129, [127, 127, 127, 127, 127]),
+        (np.inf, -128, [3, 3, 3, -128, -128]),
+        (1e-9, -128, [-128, 3, -128, -128, -128]),
+    ],
+)
+def test_steps_beyond_32_bits_are_the_least(scale: float, low: int, wanted: list[int]) -> None:
+    """A limit beyond the type's comes again at its other end."""
+    ends = {
+        "quantization_min_val": f"i64${low}",
+        "quantization_max_val": "i64$127",
+        "quantization_axis": "i64$-1",
+    }
+    given = [np.float32([-3, 0, 3, np.nan, np.inf]), np.float32(scale), np.int32(3)]
+    (q,) = run("UniformQuantize", given, Tin="f32", Tout="qint8", **ends)
+    assert q.tolist() == wanted
+
+
+def test_halves_of_uniform_steps_go_up_before_the_zero_point_counts() -> None:
+    ends = {
+        "quantization_min_val": "i64$-128",
+        "quantization_max_val": "i64$127",
+        "quantization_axis": "i64$-1",
+    }
+    x, zero = np.float32([-0.5, 0.5, 1.5, -1.5, -2.5, 2.5]), np.int32(1)
+    (q,) = run("UniformQuantize", [x, np.float32(1), zero], Tin="f32", Tout="qint8", **ends)
+    assert q.tolist() == [1, 2, 3, 0, -1, 4]
+    rows, ends = np.float32([[-1, 2, -0.5, 0.25, 1.5]]), {"rhs_quantization_axis": "i64$-1"}
+    given = [rows, np.eye(5, dtype=np.int8), np.float32(1), np.int32(0)]
+    (y,) = run("UniformQuantizedDotHybrid", given, Tlhs="f32", Trhs="qint8", Tout="f32", **ends)
+    np.testing.assert_allclose(y, np.float32([[-85, 170, -42, 21, 128]]) / 85, rtol=1e-6)
+
+
+def test_endless_scales() -> None:
+    given = [np.int8([0, 3, -3]), np.float32(np.inf), np.int32(0)]
+    (y,) = run("UniformDequantize", given, Tin="qint8", Tout="f32", quantization_axis="i64$-1")
+    np.testing.assert_array_equal(y, [np.nan, np.inf, -np.inf])
+
+
+def test_terms_of_uniform_sums_are_floats_in_between() -> None:
+    scales = [np.float32(1), np.int32(3), np.float32(2), np.int32(0), np.float32(0.002), np.int32(0)]
+    axes = {f"{of}_quantization_axis": "i64$-1" for of in ("lhs", "rhs", "output")}
+    ends = {
+        "output_quantization_min_val": f"i64${-(2**31)}",
+        "output_quantization_max_val": f"i64${2**31 - 1}",
+    }
+    (y,) = run(
+        "UniformQuantizedAdd", [np.int32([54509]), np.int32([-86435]), *scales], T="qint32", **axes, **ends
+    )
+    assert y.tolist() == [-59181992]
+    scales[4] = np.float32(np.inf)
+    with pytest.raises(InvalidArgumentError, match="ratios of scales must be positive and finite"):
+        run("UniformQuantizedAdd", [np.int32([1]), np.int32([1]), *scales], T="qint32", **axes, **ends)
+
+
+def test_instances_are_rounded_in_float32() -> None:
+    x = np.uint8([[[[145, 88, 199, 99], [99, 79, 49, 99]]]])
+    y, *ends = run("QuantizedInstanceNorm", [x, np.float32(0), np.float32(2)], T="quint8")
+    assert y.tolist() == [[[[255, 255, 255, 128], [1, 1, 0, 128]]]]
+    np.testing.assert_allclose(ends, [-0.9999854564666748, 0.9999854564666748], rtol=1e-7)
+
+
+def test_what_is_no_number_is_no_end_of_a_range() -> None:
+    x, zero = np.float32([np.nan, 1, 2, -3]), np.float32(0)
+    (y,) = run("QuantizeAndDequantizeV3", [x, zero, zero, np.int32(8)], T="f32", range_given="bool$false")
+    np.testing.assert_allclose(y, [np.nan, 1.0078125, 1.9921875, -3])
+    below = {"signed_input": "bool$false", "range_given": "bool$true", "num_bits": "i64$4"}
+    (y,) = run("QuantizeAndDequantizeV2", [x[1:], np.float32(-3), np.float32(-1)], T="f32", **below)
+    np.testing.assert_array_equal(y, [0, 0, 0])

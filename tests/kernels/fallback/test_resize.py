@@ -113,3 +113,13 @@ def test_an_image_of_endless_scale_is_its_corner() -> None:
         "ScaleAndTranslate", [image, np.int32([2, 2]), *places], T="f32", kernel_type="string$triangle"
     )
     np.testing.assert_array_equal(y[0, :, :, 0], [[1, 2], [1, 2]])
+
+
+def test_between_infinities_there_is_no_number() -> None:
+    image = np.float32([[1, np.inf], [3, np.inf]]).reshape(1, 2, 2, 1)
+    (y,) = run("ResizeBilinear", [image, np.int32([3, 4])], T="f32", **modes(False, False))
+    wanted = np.full((3, 4), np.nan)
+    wanted[:, 0] = [1, 7 / 3, 3]
+    np.testing.assert_allclose(y[0, :, :, 0], wanted, rtol=1e-6)
+    (same,) = run("ResizeBilinear", [image, np.int32([2, 2])], T="f32", **modes(False, False))
+    np.testing.assert_array_equal(same, image)

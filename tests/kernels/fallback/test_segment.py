@@ -74,3 +74,19 @@ def test_unsorted_segments_of_no_elements(ids: np.ndarray) -> None:
     types = {"T": "f32", "Tindices": "i32", "Tnumsegments": "i32"}
     data = np.zeros((*ids.shape, 0), np.float32)
     assert run("UnsortedSegmentMax", [data, ids, np.int32(3)], **types)[0].shape == (3, 0)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
+def test_infinities_are_extremes_of_rising_segments_only(kind: str) -> None:
+    data, ids = (
+        np.array([-np.inf, -np.inf, np.inf, np.inf], kind.replace("f", "float")),
+        np.int32([0, 0, 1, 1]),
+    )
+    for how in ("Max", "Min"):
+        assert run(f"Segment{how}", [data, ids], T=kind, Tindices="i32")[0].tolist() == [-np.inf, np.inf]
+    most = float(np.finfo(data.dtype).max)
+    found = [
+        run(f"UnsortedSegment{how}", [data, ids, np.int32(3)], T=kind, Tindices="i32", Tnumsegments="i32")[0]
+        for how in ("Max", "Min")
+    ]
+    assert found[0].tolist() == [-most, np.inf, -most] and found[1].tolist() == [-np.inf, most, most]

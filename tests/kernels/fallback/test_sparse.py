@@ -206,3 +206,11 @@ def test_softmax_gives_elements_in_the_order_of_their_places() -> None:
     [found] = run("SparseSoftmax", [places, values, np.array([4, 4])], T="f64")
     powers = np.exp([1.0, -1, -2])
     np.testing.assert_allclose(found, [1, 1, *(powers / powers.sum())], rtol=1e-12)
+
+
+def test_places_without_axes_name_the_one_there_is() -> None:
+    given = [np.zeros((3, 0), np.int64), np.zeros(0, np.int64), np.int32([4, 5, 6]), np.int32(-1)]
+    kinds = {"T": "i32", "Tindices": "i64", "validate_indices": "bool$false"}
+    assert run("SparseToDense", given, **kinds)[0].tolist() == 6
+    given[0], given[2] = given[0][:0], np.int32(4)
+    assert run("SparseToDense", given, **kinds)[0].tolist() == -1

@@ -46,3 +46,13 @@ def test_candidates_that_are_true() -> None:
     np.testing.assert_array_equal(rows, [0, 0, 1])
     np.testing.assert_array_equal(places, [3, 0, 0])
     np.testing.assert_array_equal(weights, np.full(3, np.finfo(np.float32).min))
+
+
+def test_texts_are_packed_after_their_lengths() -> None:
+    words = np.array([b"a", b"\x80" * 130], object)
+    [texts] = run(
+        "SerializeSparse", [np.array([[0], [2]]), words, np.array([3])], T="string", out_type="string"
+    )
+    assert texts[1] == b'\x08\x07\x12\x04\x12\x02\x08\x02"\x86\x01\x01\x82\x01a' + words[1]
+    _, again, _ = run("DeserializeSparse", [texts], dtype="string", Tserialized="string")
+    assert again.tolist() == words.tolist()
