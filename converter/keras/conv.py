@@ -66,7 +66,7 @@ def _causal(x: Tensor, window: Window) -> tuple[Tensor, Window]:
     return before(x, reach), Window(window.kernel, window.strides, window.dilations, "VALID")
 
 
-def _by_channel(x: Tensor, kernel: Tensor, window: Window) -> Tensor:
+def by_channel(x: Tensor, kernel: Tensor, window: Window) -> Tensor:
     """A convolution of each channel: kernel [..., c, multiplier], x with channels last."""
     body, (depth, multiplier) = x.body, kernel.sizes[-2:]
     if x.sizes[-1] not in (-1, depth):
@@ -75,7 +75,7 @@ def _by_channel(x: Tensor, kernel: Tensor, window: Window) -> Tensor:
     if window.rank == 1:
         raised = body.reshaped(kernel, [1, *kernel.sizes])
         window = Window((1, *window.kernel), window.strides * 2, (1, *window.dilations), window.padding)
-        return without_height(_by_channel(with_height(x), raised, window))
+        return without_height(by_channel(with_height(x), raised, window))
     if len(set(window.strides)) == 1:
         return body.op("DepthwiseConv2dNative", x, kernel, **window.attributes())
     grouped = body.reshaped(kernel, [*window.kernel, 1, depth * multiplier])
@@ -86,7 +86,7 @@ def _depthwise(rank: int) -> Rule:
     def rule(c: Call) -> Tensor:
         kernel = _filters(c, rank, "kernel")
         return _finished(
-            c, _by_channel(c.last(c.x), kernel, window_of(c, rank, kernel.sizes[:rank], _PADDINGS))
+            c, by_channel(c.last(c.x), kernel, window_of(c, rank, kernel.sizes[:rank], _PADDINGS))
         )
 
     return rule
@@ -103,7 +103,7 @@ def _separable(rank: int) -> Rule:
     def rule(c: Call) -> Tensor:
         kernel = _filters(c, rank, "depthwise_kernel")
         window = window_of(c, rank, kernel.sizes[:rank], _PADDINGS)
-        y = _by_channel(c.last(c.x), kernel, window)
+        y = by_channel(c.last(c.x), kernel, window)
         ones = (1,) * rank
         across = c.weight(
             "pointwise_kernel", [*ones, kernel.sizes[-2] * kernel.sizes[-1], c.config.positive("filters")]

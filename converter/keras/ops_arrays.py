@@ -127,7 +127,11 @@ def stack(c: Call) -> Tensor:
 def split(c: Call) -> list[Tensor]:
     """Equal parts, or those between indices."""
     x = c.tensor(0, "x")
-    axis = axis_of(c.config.integer("axis", 0), x.rank)
+    return parts_of(c, x, axis_of(c.config.integer("axis", 0), x.rank))
+
+
+def parts_of(c: Call, x: Tensor, axis: int) -> list[Tensor]:
+    """The same along an axis."""
     told, size = plain(c.config.get("indices_or_sections")), x.sizes[axis]
     if size == -1:
         raise UnsupportedError("the size of the axis must be known")

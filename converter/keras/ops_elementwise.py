@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
 from ..building import elementwise as formulas
+from ..building.special import erfc
 from ..building.tensor import Tensor
 from .call import Call, Rule, Value
 from .dtypes import type_of
@@ -129,7 +130,10 @@ def _test(test: Callable[[Tensor], Tensor]) -> Rule:
 
 
 def logaddexp(c: Call) -> Tensor:
-    x, y = pair(c)
+    return logaddexp_of(*pair(c))
+
+
+def logaddexp_of(x: Tensor, y: Tensor) -> Tensor:
     return x.maximum(y) + (-(x - y).apply("Abs")).apply("Exp").apply("Log1p")
 
 
@@ -227,7 +231,7 @@ _LARGEST = 3.4028234663852886e38
 _MORE: dict[str, Callable[[Tensor], Tensor]] = {
     "Cbrt": cbrt,
     "Deg2rad": lambda x: x * (math.pi / 180),
-    "Erfc": lambda x: 1 - formulas.erf(x),
+    "Erfc": erfc,
     "Exp2": lambda x: (x * math.log(2)).apply("Exp"),
     "Fabs": lambda x: x.apply("Abs"),
     "Rad2deg": lambda x: x * (180 / math.pi),

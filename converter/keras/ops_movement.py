@@ -105,21 +105,24 @@ def _triangle(is_lower: bool) -> Rule:
 
 def diagonal(c: Call) -> Tensor:
     """The elements of two axes whose places differ by the offset, as a last axis."""
-    x, offset = c.tensor(0, "x"), c.config.integer("offset", 0)
+    x = c.tensor(0, "x")
     axes = [axis_of(c.config.integer(name, i), x.rank) for i, name in enumerate(("axis1", "axis2"))]
-    sizes = [x.sizes[axis] for axis in axes]
+    return diagonal_of(x, c.config.integer("offset", 0), *axes)
+
+
+def diagonal_of(x: Tensor, offset: int, *axes: int) -> Tensor:
+    """The same of two axes."""
+    body, sizes = x.body, [x.sizes[axis] for axis in axes]
     if axes[0] == axes[1] or -1 in sizes:
-        raise UnsupportedError(f"axis1 and axis2 must be two of known sizes, got {axes} of {x.sizes}")
+        raise UnsupportedError(f"axis1 and axis2 must be two of known sizes, got {list(axes)} of {x.sizes}")
     first = max(-offset, 0), max(offset, 0)
     count = max(min(sizes[0] - first[0], sizes[1] - first[1]), 0)
     rest = [axis for axis in range(x.rank) if axis not in axes]
-    flat = c.body.transposed(x, [*rest, *axes])
-    flat = c.body.reshaped(flat, [*c.body.sizes_of(flat)[:-2], sizes[0] * sizes[1]])
+    flat = body.transposed(x, [*rest, *axes])
+    flat = body.reshaped(flat, [*body.sizes_of(flat)[:-2], sizes[0] * sizes[1]])
     check_room(4 * np.dtype(np.int64).itemsize * count)
     places = (first[0] + np.arange(count)) * sizes[1] + first[1] + np.arange(count)
-    return c.make(
-        "GatherV2", flat, c.body.constant(places.astype(np.int32)), c.body.scalar(len(rest), DT_INT32)
-    )
+    return body.op("GatherV2", flat, body.constant(places.astype(np.int32)), body.scalar(len(rest), DT_INT32))
 
 
 def trace(c: Call) -> Tensor:

@@ -65,6 +65,10 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.Std", "ops.Sum", "ops.Swapaxes", "ops.Take", "ops.Tile", "ops.TopK", "ops.Transpose"),
         *("ops.Unstack", "ops.Var", "ops.ZerosLike"),
     ),
+    "ops_bits": (
+        *("ops.BitwiseInvert", "ops.BitwiseNot", "ops.BitwiseXor", "ops.Conjugate", "ops.EmptyLike"),
+        *("ops.Erfinv", "ops.Imag", "ops.Isreal", "ops.Ldexp", "ops.Logaddexp2", "ops.Real", "ops.Signbit"),
+    ),
     "ops_elementwise": (
         *("ops.Abs", "ops.Absolute", "ops.Add", "ops.Arccos", "ops.Arccosh", "ops.Arcsin"),
         *("ops.Arcsinh", "ops.Arctan", "ops.Arctan2", "ops.Arctanh", "ops.Cast", "ops.Ceil"),
@@ -85,10 +89,15 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.AveragePool", "ops.CropImages", "ops.DepthToSpace", "ops.MaxPool", "ops.PadImages"),
         *("ops.RGBToGrayscale", "ops.Resize", "ops.SpaceToDepth"),
     ),
+    "ops_layers": (*("ops.Conv", "ops.DepthwiseConv", "ops.DotProductAttention", "ops.SeparableConv"),),
     "ops_movement": (
         *("ops.Append", "ops.Diagonal", "ops.Diff", "ops.Fliplr", "ops.Flipud", "ops.Hstack"),
         *("ops.Meshgrid", "ops.Ravel", "ops.Roll", "ops.Rot90", "ops.Select", "ops.Trace", "ops.Tril"),
         *("ops.Triu", "ops.Vstack"),
+    ),
+    "ops_nan": (
+        *("ops.Nanargmax", "ops.Nanargmin", "ops.Nancumsum", "ops.Nanmax", "ops.Nanmean", "ops.Nanmin"),
+        *("ops.Nanprod", "ops.Nanstd", "ops.Nansum", "ops.Nanvar"),
     ),
     "ops_nn": (
         *("ops.Celu", "ops.Elu", "ops.Gelu", "ops.Glu", "ops.HardShrink", "ops.HardSigmoid"),
@@ -98,6 +107,16 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.Squareplus", "ops.TanhShrink", "ops.BatchNorm", "ops.LayerNorm", "ops.RMSNorm"),
     ),
     "ops_order": ("ops.Argsort", "ops.Median", "ops.Sort", "ops.TakeAlongAxis"),
+    "ops_parts": (
+        *("ops.ArraySplit", "ops.Cross", "ops.Diag", "ops.Diagflat", "ops.Dsplit", "ops.Dstack"),
+        *("ops.ExtractPatches", "ops.ExtractSequences", "ops.Full", "ops.Hsplit", "ops.Kron"),
+        *("ops.Linspace", "ops.Ndim", "ops.Scatter", "ops.ScatterUpdate", "ops.Size", "ops.Slice"),
+        *("ops.SliceUpdate", "ops.UnravelIndex", "ops.Vander", "ops.Vsplit"),
+    ),
+    "ops_search": (
+        *("ops.Digitize", "ops.InTopK", "ops.IsIn", "ops.MultiHot", "ops.Percentile", "ops.Quantile"),
+        *("ops.SearchSorted", "ops.SegmentMax", "ops.SegmentSum"),
+    ),
     "ops_sums": (
         *("ops.Average", "ops.CountNonzero", "ops.Dot", "ops.Inner", "ops.Moments", "ops.Norm"),
         *("ops.Outer", "ops.Ptp", "ops.Tensordot", "ops.Trapezoid", "ops.Vdot"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...kernels.resize import nearest
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
 from ..building.contraction import product
@@ -167,7 +168,7 @@ def _by_operator(c: Call, x: Tensor, sampling: Sampling, lines: dict[int, Line])
         return None
     plain = all(math.isclose(line.new, line.old * line.scale) for line in lines.values())
     is_point = sampling.transform == "pytorch_half_pixel" and any(line.new == 1 for line in lines.values())
-    corners = _corners(sampling, plain, is_point)
+    corners = _corners(sampling, plain, is_point) or _nearest_corners(sampling, lines)
     if corners is None:
         return None
     sizes = c.body.integers([lines[axis].new if axis in lines else x.sizes[axis] for axis in (2, 3)])
@@ -195,6 +196,23 @@ def _corners(sampling: Sampling, plain: bool, is_point: bool) -> dict[str, bool]
     return None
 
 
+def _nearest_corners(sampling: Sampling, lines: dict[int, Line]) -> dict[str, bool] | None:
+    """The operator's options with which it takes the same elements, though it has them by other formulas."""
+    if sampling.mode != "nearest" or sampling.transform == "tf_crop_and_resize":
+        return None
+    wanted = [(line, _places(sampling, line)) for line in lines.values()]
+    for corners in ((False, False), (False, True), (True, False)):
+        if all(np.array_equal(nearest(line.old, line.new, *corners), places) for line, places in wanted):
+            return {"align_corners": corners[0], "half_pixel_centers": corners[1]}
+    return None
+
+
+def _places(sampling: Sampling, line: Line) -> np.ndarray:
+    """Which element of x each one of the result is."""
+    at = _nearest(sampling.nearest)(_coordinates(sampling, line))
+    return np.clip(at, 0, line.old - 1).astype(np.int32)
+
+
 def _by_axes(x: Tensor, sampling: Sampling, lines: dict[int, Line]) -> Tensor:
     """One axis after the other: places for the nearest, a matrix of weights for the other modes."""
     body, type = x.body, x.type
@@ -202,8 +220,8 @@ def _by_axes(x: Tensor, sampling: Sampling, lines: dict[int, Line]) -> Tensor:
     for axis, line in lines.items():
         at = _coordinates(sampling, line)
         if sampling.mode == "nearest":
-            places = np.clip(_nearest(sampling.nearest)(at), 0, line.old - 1).astype(np.int32)
-            x = body.op("GatherV2", x, body.constant(places), body.scalar(axis, DT_INT32))
+            places = body.constant(_places(sampling, line))
+            x = body.op("GatherV2", x, places, body.scalar(axis, DT_INT32))
         else:
             x = _weighted(body.cast(x, DT_FLOAT), _weights(sampling, line, at), axis)
         if sampling.transform == "tf_crop_and_resize":

@@ -185,26 +185,26 @@ def fuse_matmul_transposes(rewriter: OperatorRewriter, operator: LiteOperator) -
     return False
 
 
-@rule(*REDUCTIONS)
+@rule(*REDUCTIONS, Op.ARG_MAX, Op.ARG_MIN)
 def reduce_transposed(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """Reduces what was transposed as it was before.
 
     Given:  y = MEAN(TRANSPOSE(x, [0, 3, 1, 2]), [2, 3])
     Result: y = MEAN(x, [1, 2])
 
-    The axes that are left must be in x's order.
+    Also for ARG_MAX and ARG_MIN. The axes that are left must be in x's order.
     """
-    options, before, axes = operator.options, operator.producer(0), operator.constant(1)
+    before, axes = operator.producer(0), operator.constant(1)
     order = order_of(before)
-    if not isinstance(options, ReducerOptionsT) or options.keep_dims or before is None or order is None:
-        return False
-    if axes is None:
+    if getattr(operator.options, "keep_dims", False) or before is None or order is None or axes is None:
         return False
     over = {order[int(axis) % len(order)] for axis in axes.reshape(-1)}
     left = [axis for axis in order if axis not in over]
     if left != sorted(left):
         return False
-    made = integer_constant(f"{operator.result.name}/axes", np.array(sorted(over), np.int32))
+    places = np.array(sorted(over), np.int32)
+    shape = axes.shape if axes.size == places.size else places.shape
+    made = integer_constant(f"{operator.result.name}/axes", places.reshape(shape))
     rewriter.set_operands(operator, (before.operands[0], made))
     return True
 

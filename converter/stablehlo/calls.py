@@ -12,12 +12,13 @@ from ..building.tensor import Tensor
 from ..declared import composite_attribute
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.types import element_type
-from .computation import described
+from .computation import described, reduction
 from .element_types import inner_type
 from .elementwise import of_floats
 from .factors import lapack_lu, lapack_orthogonal, lapack_qr
 from .held import Held
 from .linear_algebra import lapack_cholesky, lapack_solve
+from .open_windows import open_windows
 from .program import Attribute, Name, Operation
 from .step import Result, Rule, Step
 from .window import reduce_window
@@ -84,17 +85,21 @@ def custom_call(step: Step) -> Result:
 
 
 def _dynamic_windows(step: Step) -> Result:
-    """reduce_window, whose numbers are operands, which must be constant."""
+    """reduce_window, whose numbers are operands."""
     names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding")
     count = len(step.operands) - len(names)
     given = [held.tensor.data for held in step.operands[max(count, 0) :]]
     called = step.operation.attributes.get("called_computations")
     if count != 2 or not isinstance(called, list) or len(called) != 1:
         raise UnsupportedError("windows over several operands at once")
-    if any(data is None for data in given):
-        raise UnsupportedError("windows of sizes that are known only when the model runs; give input_shapes")
     own, name = step.operation, called[0]
     body = step.importer.shared.program.function(name.text if isinstance(name, Name) else str(name)).body
+    if any(data is None for data in given):
+        joined = reduction(body)
+        if joined is None:
+            raise UnsupportedError("windows of open sizes by another computation; give input_shapes")
+        numbers_given = [held.tensor for held in step.operands[count:]]
+        return open_windows(step, step.held(0).whole, step.held(1).tensor, joined, numbers_given)
     numbers: dict[str, Attribute] = {
         key: [int(each) for each in data.reshape(-1)]
         for key, data in zip(names, given, strict=True)

@@ -102,7 +102,13 @@ def _multiply(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _extreme(of_numbers: str, of_truth: str) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda a, b: a.body.op(of_truth if a.type == DT_BOOL else of_numbers, a, b)
+    """Constants go first: the operators give the second where either is no number."""
+
+    def joined(a: Tensor, b: Tensor) -> Tensor:
+        first, second = (b, a) if b.data is not None else (a, b)
+        return a.body.op(of_truth if a.type == DT_BOOL else of_numbers, first, second)
+
+    return joined
 
 
 def _absolute(x: Tensor) -> Tensor:
@@ -230,7 +236,8 @@ def clamp(step: Step) -> Result:
     if x.type == DT_FLOAT and _number(low) == 0 and _number(high) == 6:
         made = x.apply("Relu6")
     else:
-        made = x.maximum(low).minimum(high)
+        # What is no number stays one where it is the second operand.
+        made = high.minimum(low.maximum(x))
     held = [each for each in step.operands if len(each.shape) == len(step.shape)]
     return joined(made, held, step.shape)
 

@@ -16,7 +16,7 @@ from .held import Held
 from .program import Block
 from .step import Result, Rule, Step
 
-_OPS = {"add": "Sum", "multiply": "Prod", "maximum": "Max", "minimum": "Min"}
+OPS = {"add": "Sum", "multiply": "Prod", "maximum": "Max", "minimum": "Min"}
 _JOINS = {"add": "AddV2", "multiply": "Mul", "maximum": "Maximum", "minimum": "Minimum"}
 _OF_TRUTH = {"add": "Any", "maximum": "Any", "or": "Any", "multiply": "All", "minimum": "All", "and": "All"}
 # The value and its place of two pairs (a, b) and (c, d), in the forms that JAX and XLA's builders write.
@@ -55,7 +55,7 @@ def _alone(formula: str, place: int, count: int) -> str | None:
     """The reduction of one of several operands, where it asks for no other."""
     one, other = chr(ord("a") + place), chr(ord("a") + place + count)
     name = formula.partition("(")[0]
-    return name if name in (*_OPS, "and", "or") and formula == f"{name}({one},{other})" else None
+    return name if name in (*OPS, "and", "or") and formula == f"{name}({one},{other})" else None
 
 
 def _reduced(step: Step, block: Block, axes: list[int]) -> Result:
@@ -75,14 +75,14 @@ def _by(step: Step, held: Held, start: Held, name: str, axes: list[int]) -> Tens
     if x.type == DT_BOOL:
         made = step.make(_OF_TRUTH[name], x, places, keep_dims=False) if axes else x
         return made if is_neutral(start.tensor, name) else _joined_truth(made, start.tensor, name)
-    if name not in _OPS:
+    if name not in OPS:
         raise UnsupportedError(f"a reduction of numbers by {name}")
     if not axes:
         made = x
     elif x.type == DT_UINT32 and name in ("add", "multiply"):
-        made = as_type(step.make(_OPS[name], as_int32(x), places, keep_dims=False), x.type)
+        made = as_type(step.make(OPS[name], as_int32(x), places, keep_dims=False), x.type)
     else:
-        made = step.make(_OPS[name], x, places, keep_dims=False)
+        made = step.make(OPS[name], x, places, keep_dims=False)
     if is_neutral(start.tensor, name):
         return made
     return step.make(_JOINS[name], made, start.tensor)

@@ -223,6 +223,21 @@ def test_places_that_are_joined_need_no_reshape() -> None:
     assert counted(content)["RESHAPE"] == 0, counted(content)
 
 
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_place_of_the_largest_channel_needs_no_transpose(op: str) -> None:
+    nodes = [node("Conv", ["x", "w"], "a"), node(op, ["a"], "y", axis=1, keepdims=0)]
+    made = model(nodes, [value("x", [1, 3, 4, 5])], [value("y", None, np.int64)], {"w": random(6, 3, 1, 1)})
+    content = checked(Converter.from_onnx(made, channels_last=["x"]).convert())
+    assert counted(content)["TRANSPOSE"] == 0, counted(content)
+    x = random(1, 4, 5, 3)
+    wanted = getattr(np, op.lower())(np.einsum("oi,nhwi->nohw", made_weights(made), x), 1)
+    np.testing.assert_array_equal(run_litert(content, x)[0], wanted)
+
+
+def made_weights(made: ModelProto) -> np.ndarray:
+    return np.frombuffer(made.graph.initializer[0].raw_data, np.float32).reshape(6, 3)
+
+
 @pytest.mark.parametrize("groups", [1, 2])
 def test_groups_that_are_rows_of_an_instance_need_no_transpose(groups: int) -> None:
     """PyTorch's normalization of groups: [n, groups, rest], each by its own mean, and back."""

@@ -9,7 +9,7 @@ from numlite.converter import Converter
 from numlite.lite.errors import UnsupportedError
 
 from ...onnx_builder import model, node, value
-from ..graphs import checked
+from ..graphs import checked, operators, run_litert, run_numlite
 
 RANDOM = np.random.default_rng(31)
 
@@ -70,3 +70,35 @@ def test_open_sizes_by_other_scales_are_refused() -> None:
     )
     with pytest.raises(UnsupportedError, match="sizes and what they become must be constant"):
         Converter.from_onnx(made)
+
+
+PLACES = {
+    "asymmetric floor": ((5, 25), (2.48, 0.5), lambda at, k: np.floor(at / k)),
+    "half_pixel round_prefer_floor": ((4, 6), (2, 3), lambda at, k: np.ceil((at + 0.5) / k - 1)),
+    "half_pixel round_prefer_ceil": ((6, 9), (0.5, 1 / 3), lambda at, k: np.floor((at + 0.5) / k)),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_sizes_of_the_nearest_elements_are_one_operator_where_it_takes_the_same(name: str) -> None:
+    """Scales that leave part of an element (12 of 25 by 0.5) too."""
+    old, scales, of = PLACES[name]
+    new = [int(size * scale + 1e-6) for size, scale in zip(old, scales, strict=True)]
+    transform, mode = name.split()
+    attributes = {"mode": "nearest", "coordinate_transformation_mode": transform, "nearest_mode": mode}
+    made = model(
+        [node("Resize", ["x", "", "s"], "y", **attributes)],
+        [value("x", [1, 2, *old])],
+        [value("y", None)],
+        {"s": np.array([1, 1, *scales], np.float32)},
+    )
+    content = checked(Converter.from_onnx(made, channels_last=["x", "y"]).convert())
+    assert operators(content) == ["RESIZE_NEAREST_NEIGHBOR"], operators(content)
+    x = random(1, 2, *old)
+    rows, columns = (
+        np.clip(of(np.arange(b), np.float32(s)), 0, a - 1).astype(int)
+        for a, b, s in zip(old, new, scales, strict=True)
+    )
+    wanted = x[:, :, rows][:, :, :, columns]
+    for [y] in (run_numlite(content, x.transpose(0, 2, 3, 1)), run_litert(content, x.transpose(0, 2, 3, 1))):
+        np.testing.assert_array_equal(y.transpose(0, 3, 1, 2), wanted)

@@ -291,6 +291,12 @@ MOVING_PAIRS = [
         "",
     ),
     (
+        transpose.reduce_transposed,
+        "x: 2x3x4\np = int32 [0, 2, 1]\nn = int32 1\nt: 2x4x3 = TRANSPOSE(x, p)\n"
+        "y: 2x3 int32 = ARG_MAX(t, n)\nreturn y",
+        "x: 2x3x4\nn = int32 2\ny: 2x3 int32 = ARG_MAX(x, n)\nreturn y",
+    ),
+    (
         transpose.keep_reduced_axes,
         "x: 2x3\nm: 2 = MEAN(x, n)\ny: 2x1 = RESHAPE(m, s)\nreturn y",
         "x: 2x3\ny: 2x1 = MEAN(x, n) {keep_dims=True}\nreturn y",

@@ -11,6 +11,8 @@ from numlite.converter import Converter, run_graph
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import ModelError, UnsupportedError
 
+from ..graphs import run_litert, run_numlite
+
 HEAD = "func.func @main(%x: tensor<2x3xf32>, %k: tensor<4xui32>, %u: tensor<f32>) -> tensor<2x3xf32> {"
 END = "return %y : tensor<2x3xf32>}"
 TYPES = "(tensor<2x3xf32>) -> tensor<2x3xf32>"
@@ -220,3 +222,23 @@ def test_open_sizes_that_must_be_told() -> None:
     x, w = np.float32([1, 2, 3, 4]).reshape(1, 4, 1), np.float32([1, 1, 1]).reshape(3, 1, 1)
     [found] = Interpreter(model_content=model).get_signature_runner()(x=x, w=w).values()
     np.testing.assert_allclose(found.reshape(-1), [3, 6, 9, 7])
+
+
+NAN_EXTREMES = """func.func @main(%x: tensor<2x3xf32>)
+  -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+%c = stablehlo.constant dense<1.0> : tensor<2x3xf32>
+%l = stablehlo.constant dense<-1.0> : tensor<f32>
+%h = stablehlo.constant dense<2.0> : tensor<f32>
+%a = stablehlo.maximum %x, %c : tensor<2x3xf32>
+%b = stablehlo.minimum %c, %x : tensor<2x3xf32>
+%y = stablehlo.clamp %l, %x, %h : (tensor<f32>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+return %a, %b, %y : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>}"""
+
+
+def test_what_is_no_number_stays_one_beside_constants() -> None:
+    content = Converter.from_stablehlo(NAN_EXTREMES).convert()
+    x = np.array([[np.nan, -3, 3], [0, np.inf, -np.inf]], np.float32)
+    wanted = np.maximum(x, 1), np.minimum(x, 1), np.clip(x, -1, 2)
+    for run in (run_numlite, run_litert):
+        for found, y in zip(run(content, x), wanted, strict=True):
+            np.testing.assert_array_equal(found, y)

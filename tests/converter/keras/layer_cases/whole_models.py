@@ -8,7 +8,7 @@ from typing import Any
 from .case import Case, Keras
 
 
-def _of_function(name: str, function: Callable[[Any, Any], Any], shape: tuple = (4, 6)) -> Case:
+def of_function(name: str, function: Callable[[Any, Any], Any], shape: tuple = (4, 6)) -> Case:
     """keras.ops, or Python's operators, on one tensor."""
 
     def build(K: Keras) -> Any:
@@ -21,38 +21,36 @@ def _of_function(name: str, function: Callable[[Any, Any], Any], shape: tuple = 
 def operations() -> Iterator[Case]:
     unary = "abs arctan cos exp expm1 negative round sigmoid sign sin sinh square tan tanh floor"
     for name in (*unary.split(), "ceil", "relu", "gelu", "silu"):
-        yield _of_function(f"ops.{name}", lambda ops, x, name=name: getattr(ops, name)(x))
-    yield _of_function("ops.log1p", lambda ops, x: ops.log1p(ops.abs(x)))
-    yield _of_function("operators", lambda ops, x: (1 - x) * 2 / (x * x + 1.5) + (x**2.0) - 3)
-    yield _of_function("operators of halves", lambda ops, x: x[:, :2] * x[:, 2:])
-    yield _of_function("getitem", lambda ops, x: x[:, 1:3, ::2])
-    yield _of_function("getitem ellipsis", lambda ops, x: x[..., -1])
-    yield _of_function("getitem new axis", lambda ops, x: x[:, None, 2])
-    yield _of_function("matmul", lambda ops, x: x @ ops.transpose(x, (0, 2, 1)))
-    yield _of_function("compared", lambda ops, x: ops.where(x > 0.5, x, ops.cast(x < 0, "float32")))
-    yield _of_function("clip", lambda ops, x: ops.clip(x, -0.5, 0.5))
+        yield of_function(f"ops.{name}", lambda ops, x, name=name: getattr(ops, name)(x))
+    yield of_function("ops.log1p", lambda ops, x: ops.log1p(ops.abs(x)))
+    yield of_function("operators", lambda ops, x: (1 - x) * 2 / (x * x + 1.5) + (x**2.0) - 3)
+    yield of_function("operators of halves", lambda ops, x: x[:, :2] * x[:, 2:])
+    yield of_function("getitem", lambda ops, x: x[:, 1:3, ::2])
+    yield of_function("getitem ellipsis", lambda ops, x: x[..., -1])
+    yield of_function("getitem new axis", lambda ops, x: x[:, None, 2])
+    yield of_function("matmul", lambda ops, x: x @ ops.transpose(x, (0, 2, 1)))
+    yield of_function("compared", lambda ops, x: ops.where(x > 0.5, x, ops.cast(x < 0, "float32")))
+    yield of_function("clip", lambda ops, x: ops.clip(x, -0.5, 0.5))
     for name in ("sum", "mean", "max", "min", "var", "std", "prod", "logsumexp"):
-        yield _of_function(
+        yield of_function(
             f"ops.{name}", lambda ops, x, name=name: getattr(ops, name)(x, axis=-1, keepdims=True)
         )
-    yield _of_function("argmax", lambda ops, x: ops.argmax(x, axis=1))
-    yield _of_function(
-        "shapes", lambda ops, x: ops.squeeze(ops.expand_dims(ops.reshape(x, (-1, 3, 8)), 1), 1)
-    )
-    yield _of_function("stacked", lambda ops, x: ops.stack([x, ops.flip(x, axis=1)], axis=2))
-    yield _of_function("joined", lambda ops, x: ops.concatenate([x, x * 2], axis=-1))
-    yield _of_function("split", lambda ops, x: ops.split(x, 3, axis=-1))
-    yield _of_function("split at", lambda ops, x: ops.split(x, [1, 4], axis=-1))
-    yield _of_function("repeat", lambda ops, x: ops.repeat(x, 2, axis=1))
-    yield _of_function("tile", lambda ops, x: ops.tile(x, (1, 2, 3)))
-    yield _of_function("pad", lambda ops, x: ops.pad(x, ((0, 0), (1, 2), (0, 1))))
-    yield _of_function("take", lambda ops, x: ops.take(x, [0, 2, -1], axis=2))
-    yield _of_function("einsum", lambda ops, x: ops.einsum("bij,bkj->bik", x, x))
-    yield _of_function("softmax", lambda ops, x: ops.softmax(x, axis=1))
-    yield _of_function("swapaxes", lambda ops, x: ops.moveaxis(ops.swapaxes(x, 1, 2), 1, 2))
-    yield _of_function("top_k", lambda ops, x: ops.top_k(x, 2))
-    yield _of_function("one_hot", lambda ops, x: ops.one_hot(ops.cast(ops.abs(x), "int32"), 3))
-    yield _of_function("cumsum", lambda ops, x: ops.cumsum(x, axis=1))
+    yield of_function("argmax", lambda ops, x: ops.argmax(x, axis=1))
+    yield of_function("shapes", lambda ops, x: ops.squeeze(ops.expand_dims(ops.reshape(x, (-1, 3, 8)), 1), 1))
+    yield of_function("stacked", lambda ops, x: ops.stack([x, ops.flip(x, axis=1)], axis=2))
+    yield of_function("joined", lambda ops, x: ops.concatenate([x, x * 2], axis=-1))
+    yield of_function("split", lambda ops, x: ops.split(x, 3, axis=-1))
+    yield of_function("split at", lambda ops, x: ops.split(x, [1, 4], axis=-1))
+    yield of_function("repeat", lambda ops, x: ops.repeat(x, 2, axis=1))
+    yield of_function("tile", lambda ops, x: ops.tile(x, (1, 2, 3)))
+    yield of_function("pad", lambda ops, x: ops.pad(x, ((0, 0), (1, 2), (0, 1))))
+    yield of_function("take", lambda ops, x: ops.take(x, [0, 2, -1], axis=2))
+    yield of_function("einsum", lambda ops, x: ops.einsum("bij,bkj->bik", x, x))
+    yield of_function("softmax", lambda ops, x: ops.softmax(x, axis=1))
+    yield of_function("swapaxes", lambda ops, x: ops.moveaxis(ops.swapaxes(x, 1, 2), 1, 2))
+    yield of_function("top_k", lambda ops, x: ops.top_k(x, 2))
+    yield of_function("one_hot", lambda ops, x: ops.one_hot(ops.cast(ops.abs(x), "int32"), 3))
+    yield of_function("cumsum", lambda ops, x: ops.cumsum(x, axis=1))
 
 
 # By name, of x [n, 4, 6].
@@ -162,7 +160,7 @@ MORE: dict[str, Callable[[Any, Any], Any]] = {
 
 def more_operations() -> Iterator[Case]:
     for name, function in MORE.items():
-        yield _of_function(f"more {name}", function)
+        yield of_function(f"more {name}", function)
 
 
 def models() -> Iterator[Case]:
