@@ -73,7 +73,7 @@ class Operator(NamedTuple):
     commutes: bool = False  # its first two operands may change places
     results: str = ""  # types of its results, as typed_operator.py reads them, where the file's do not count
     activates: bool = False  # its kernels apply the activation that its options name
-    fuses: str = ""  # the operator whose results it reads where its module fuses it with others
+    fuses: str = ""  # operators whose results it reads where its module fuses it with others
     gpu: str = ""
     converts: str = ""
     typed_operand: int = 0

@@ -91,8 +91,8 @@ def _no_hook(context: Context, node: Node) -> None:
 
 def _fused(name: str, node: Node, uses: Uses) -> Fusion | None:
     """What the operator's module says; it is asked behind operators that it may know how to fuse."""
-    before = (uses.writer(t) for t in node.inputs)
-    if not any(node is not None and node.registration.name == OPERATORS[name].fuses for node in before):
+    before, fuses = (uses.writer(t) for t in node.inputs), OPERATORS[name].fuses.split()
+    if not any(node is not None and node.registration.name in fuses for node in before):
         return None
     fuse = _registered(name).fuse
     assert fuse is not None

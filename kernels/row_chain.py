@@ -60,12 +60,22 @@ class _Chain(NamedTuple):
         MemberError where one cannot be prepared.
         """
         for member in self.members:
-            own = copy.copy(member)
-            own.index, own.temporaries = node.index, node.temporaries
-            try:
-                yield _prepared(context, own)
-            except Exception as error:
-                raise MemberError(member) from error
+            yield prepared_alone(context, node, member)
+
+
+def part_of(node: Node, member: Node) -> Node:
+    """The member with the scratch memory of the node that stands for it."""
+    own = copy.copy(member)
+    own.index, own.temporaries = node.index, node.temporaries
+    return own
+
+
+def prepared_alone(context: Context, node: Node, member: Node) -> Prepared:
+    """A member as it runs alone, MemberError where it cannot be prepared."""
+    try:
+        return _prepared(context, part_of(node, member))
+    except Exception as error:
+        raise MemberError(member) from error
 
 
 def _prepared(context: Context, member: Node) -> Prepared:
@@ -75,7 +85,7 @@ def _prepared(context: Context, member: Node) -> Prepared:
             f"{member.registration.name}: it runs in Python for these operands, which a chain does not; "
             "preserve_all_tensors=True runs each operator by itself"
         )
-    inputs = [context.input(member, i) for i in range(len(member.inputs))]
+    inputs = [context.input(member, i) for i, t in enumerate(member.inputs) if t >= 0]
     return Prepared(inputs, context.output(member, 0), tuple(calls))
 
 
@@ -146,8 +156,11 @@ def _prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     for tensor in between:
         tensor.bind(None)
     call = None if node.temporaries else row_program(context, node, prepared)
-    if call is not None:
-        return [call]
+    return calls_apart(context, node, prepared) if call is None else [call]
+
+
+def calls_apart(context: Context, node: Node, prepared: Sequence[Prepared]) -> list[KernelCall]:
+    """The members' own calls, with scratch memory for what lies between them."""
     scratch = _scratch(context, node, prepared)
     calls = [call for one in prepared for call in one.calls]
     for each in calls:

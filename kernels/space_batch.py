@@ -9,6 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
+from ..lite.fusion import Fusion, Uses
 from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.registration import Registration
@@ -150,7 +151,13 @@ def _registration(operator: str, rule: Rule, to_batch: bool) -> Registration:
         else:
             y.array()[...] = _to_space(x.array(), blocks)
 
-    return registration(operator, prepare, invoke)
+    return registration(operator, prepare, invoke, None if to_batch else _fuse)
+
+
+def _fuse(node: Node, uses: Uses) -> Fusion | None:
+    from .dilated_conv import fuse  # few models have such convolutions
+
+    return fuse(node, uses)
 
 
 def _to_batch(x: Tensor, blocks: Blocks) -> np.ndarray:
