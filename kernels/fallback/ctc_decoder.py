@@ -54,7 +54,10 @@ def ctc_greedy_decoder(
     blank = blank_index + classes if blank_index < 0 else blank_index
     if not 0 <= blank < classes:
         raise InvalidArgumentError(f"{op}: blank_index must be one of {classes}, got {blank_index}")
-    best, scores = inputs.argmax(axis=2), inputs.max(axis=2)
+    # The first class stays where nothing is greater, what is no number is greater than nothing.
+    best = np.where(np.isnan(inputs), -np.inf, inputs).argmax(axis=2)
+    best[np.isnan(inputs[..., 0])] = 0
+    scores = np.take_along_axis(inputs, best[..., np.newaxis], axis=2)[..., 0]
     sequences, sums = [], np.zeros((inputs.shape[1], 1), inputs.dtype)
     for row, length in enumerate(lengths):
         labels = best[:length, row].tolist()

@@ -17,14 +17,13 @@ def _band(size: int, radius: int) -> np.ndarray:
     return (np.abs(places - places[:, np.newaxis]) <= radius).astype(np.float32)
 
 
-def _window_sums(x: np.ndarray, radius: int) -> np.ndarray:
-    """The sum of each element of the last axis with those at most radius away, whatever is behind them."""
-    size = x.shape[-1]
-    total = x.copy()
+def _windows(size: int, radius: int) -> list[tuple[slice, slice]]:
+    """By how far they are apart: the channels that have others so far before or behind them, and these."""
+    found = [(slice(None), slice(None))]
     for step in range(1, min(radius, size - 1) + 1):
-        total[..., step:] += x[..., :-step]
-        total[..., :-step] += x[..., step:]
-    return total
+        here, there = slice(step, None), slice(None, -step)
+        found += [(here, there), (there, here)]
+    return found
 
 
 def _check(op: str, x: np.ndarray, radius: int) -> None:
@@ -42,7 +41,14 @@ def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: fl
     wide = x.astype(np.float32)
     # A product of matrices, as TensorFlow has it: what is no number reaches all channels.
     norm = np.float32(bias) + np.float32(alpha) * (np.square(wide) @ _band(x.shape[-1], depth_radius))
-    return (wide * norm ** np.float32(-beta)).astype(x.dtype)
+    return (wide * _to_minus(norm, beta)).astype(x.dtype)
+
+
+def _to_minus(norm: np.ndarray, beta: float) -> np.ndarray:
+    """norm^-beta by a logarithm, which negative ones do not have; of 1 and 1/2 directly."""
+    if beta == 1:
+        return 1 / norm
+    return 1 / np.sqrt(norm) if beta == 0.5 else np.exp(np.log(norm) * np.float32(-beta))
 
 
 def lrn_gradient(
@@ -61,9 +67,16 @@ def lrn_gradient(
         shapes = [list(value.shape) for value in (gradient, x, y)]
         raise InvalidArgumentError(f"LRNGrad: gradient, input and output must have one shape, got {shapes}")
     wide, dy = x.astype(np.float32), gradient.astype(np.float32)
-    norm = np.float32(bias) + np.float32(alpha) * _window_sums(np.square(wide), depth_radius)
-    spread = _window_sums(dy * y.astype(np.float32) / norm, depth_radius)
-    dx = dy * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * wide * spread
+    windows = _windows(x.shape[-1], depth_radius)
+    squares, sums, dx = np.square(wide), np.zeros_like(wide), np.zeros_like(wide)
+    for here, there in windows:
+        sums[..., here] += squares[..., there]
+    norm = np.float32(bias) + np.float32(alpha) * sums
+    power, slope = norm ** np.float32(-beta), np.float32(-2 * alpha * beta) * y.astype(np.float32) / norm
+    # Each product by itself, as in TensorFlow: infinities do not cancel before.
+    for number, (here, there) in enumerate(windows):
+        own = power[..., there] if not number else np.float32(0)
+        dx[..., here] += (wide[..., here] * slope[..., there] + own) * dy[..., there]
     return dx.astype(x.dtype)
 
 

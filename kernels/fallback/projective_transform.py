@@ -56,10 +56,12 @@ def _transformed(
 ) -> np.ndarray:
     """Source: TensorFlow tensorflow/core/kernels/image/image_ops.h, ProjectiveGenerator."""
     op = "ImageProjectiveTransform"
-    height, width = wanted_size(op, x, size)
+    height, width = wanted_size(op, x, size, least=0)
     if transforms.ndim != 2 or transforms.shape[1] != 8 or len(transforms) not in (1, len(x)):
         message = f"transforms must be [1 or {len(x)}, 8]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(transforms.shape)}")
+    if not x.size:
+        return np.full((len(x), height, width, x.shape[3]), fill.astype(x.dtype))
     t = transforms[:, :, np.newaxis, np.newaxis]
     across, down = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)[:, np.newaxis]
     divisor = t[:, 6] * across + t[:, 7] * down + np.float32(1)

@@ -303,6 +303,11 @@ KNOWN = (
     ),
     Known(
         ("LRN",),
+        r"^differs: (numlite|LiteRT), run \d: [^#]*not np\.float32\(nan\).*\|.*(alpha|bias)=f: (-|0$)",
+        "LiteRT's operator has powers of negative numbers where they exist, TensorFlow's has none",
+    ),
+    Known(
+        ("LRN",),
         r"^differs: (numlite|LiteRT), run \d: [^#]*not np\.float32\(nan\)",
         "LiteRT's operator adds up each window for itself",
         without=without.finite,

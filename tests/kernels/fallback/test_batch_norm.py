@@ -101,6 +101,21 @@ def test_numbers_that_are_none_reach_all_channels_of_lrn_and_a_window_of_its_gra
     assert np.isnan(dx).ravel().tolist() == [True] * 4 + [False] * 2
 
 
+def test_lrn_of_negative_norms_is_no_number_unless_divided_by() -> None:
+    """As in TensorFlow, which takes logarithms for all powers but 1 and 1/2."""
+    x = np.full((1, 1, 1, 2), 2, np.float32)
+    options = {"T": "f32", "alpha": "f32$-1", "bias": "f32$1"}
+    for beta, wanted in ((0, np.nan), (1, -2 / 7), (2, np.nan)):
+        np.testing.assert_allclose(run("LRN", [x], beta=f"f32${beta}", **options)[0], np.full_like(x, wanted))
+
+
+def test_infinities_do_not_cancel_in_lrns_gradient() -> None:
+    x, ones = np.float32([1, 2]).reshape(1, 1, 1, 2), np.ones((1, 1, 1, 2), np.float32)
+    dy = np.float32([np.inf, 1]).reshape(x.shape)
+    (dx,) = run("LRNGrad", [dy, x, ones], T="f32", alpha="f32$0.1")
+    assert dx.ravel().tolist() == [np.inf, -np.inf]
+
+
 @pytest.mark.parametrize("is_training", ["bool$true", "bool$false"])
 def test_an_empty_batch_has_gradients_of_0_whatever_the_variance(is_training: str) -> None:
     x, channels = np.zeros((0, 3, 4, 2), np.float32), np.float32([1, 2])

@@ -105,3 +105,11 @@ def test_transforms_of_another_shape_are_refused() -> None:
     inputs = [IMAGES, np.zeros((3, 8), np.float32), np.array([4, 5], np.int32)]
     with pytest.raises(InvalidArgumentError, match="transforms"):
         run("ImageProjectiveTransformV2", inputs, dtype="f32", interpolation="string$NEAREST")
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 5, 2), (1, 5, 0, 2)])
+def test_projections_of_nothing_are_the_fill_value(shape: tuple[int, ...]) -> None:
+    inputs = [np.zeros(shape, np.float32), np.eye(1, 8, dtype=np.float32), np.int32([2, 3]), np.float32(7)]
+    options = {"interpolation": "string$NEAREST", "fill_mode": "string$REFLECT"}
+    (y,) = run("ImageProjectiveTransformV3", inputs, dtype="f32", **options)
+    assert y.shape == (1, 2, 3, 2) and (y == 7).all()

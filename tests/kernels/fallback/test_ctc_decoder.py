@@ -103,3 +103,19 @@ def test_a_sequence_that_left_the_beam_is_not_prolonged() -> None:
     )
     assert [values.tolist() for values in found[4:8]] == [[0], [3, 0], [0, 0], [0, 2]]
     np.testing.assert_allclose(found[-1], [[-0.9855, -2.2936, -2.9052, -3.4707]], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("row", "label", "score"),
+    [
+        ([1, np.nan, 3, 2], 2, -3),
+        ([np.nan, 5, 3, 2], 0, np.nan),
+        ([-np.inf, np.nan, -np.inf, -np.inf], 0, np.inf),
+    ],
+)
+def test_greedy_classes_beside_what_is_no_number(row: list[float], label: int, score: float) -> None:
+    """TensorFlow's: the first class, whatever it is, unless another is greater."""
+    inputs = [np.float32(row).reshape(1, 1, 4), np.int32([1])]
+    _, values, _, sums = run("CTCGreedyDecoder", inputs, T="f32", blank_index="i32$-1")
+    assert values.tolist() == [label]
+    np.testing.assert_array_equal(sums, np.float32([[score]]))
