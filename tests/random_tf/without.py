@@ -75,8 +75,20 @@ def _distinct(x: np.ndarray) -> np.ndarray:
 
 def without_repeats(trial: Trial) -> Trial:
     """The trial with indices of which no two are alike: runs that have such ones are left out."""
-    runs = [run for run in trial.runs if len(np.unique(_rows(run[1]), axis=0)) == len(_rows(run[1]))]
+    runs = [run for run in trial.runs if _are_different(_rows(_value_of(trial, run, "in1")))]
     return replace(trial, runs=tuple(runs))
+
+
+def _value_of(trial: Trial, run: tuple[np.ndarray, ...], node: str) -> np.ndarray:
+    """What a node has in a run: an input's, or a constant's value."""
+    if f"{node}:0" in trial.inputs:
+        return run[trial.inputs.index(f"{node}:0")]
+    [constant] = [found for found in GraphDef.FromString(trial.graph).node if found.name == node]
+    return array_of(constant.attr["value"].tensor)
+
+
+def _are_different(rows: np.ndarray) -> bool:
+    return len(np.unique(rows, axis=0)) == len(rows)
 
 
 def _rows(indices: np.ndarray) -> np.ndarray:
