@@ -97,8 +97,9 @@ def _rows(indices: np.ndarray) -> np.ndarray:
 
 def of_classes(trial: Trial) -> Trial:
     """The trial with labels none of which is the blank, the last class; runs of one class are left out."""
-    runs = [run for run in trial.runs if run[0].ndim == 3 and run[0].shape[2] > 1]
-    least = min((run[0].shape[2] for run in runs), default=2)
+    scores = [_value_of(trial, run, "in0") for run in trial.runs]
+    runs = [run for run, x in zip(trial.runs, scores, strict=True) if x.ndim == 3 and x.shape[2] > 1]
+    least = min((x.shape[2] for x in scores if x.ndim == 3 and x.shape[2] > 1), default=2)
     return with_changed(replace(trial, runs=tuple(runs)), "in2", lambda labels: labels % (least - 1))
 
 
