@@ -12,6 +12,7 @@ from ...schema.graph_def import DT_FLOAT
 from ...schema.tflite import BuiltinOperator, FakeQuantOptionsT, QuantizationParametersT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from ..partial_shape import is_known
 from .binary import binary
 from .cast import cast_to
 from .elementwise import unary
@@ -164,6 +165,8 @@ def fake_quant_per_channel(lowering: Lowering, node: Node) -> LiteTensor:
     if x.shape is None:
         raise UnsupportedError("the rank must be known")
     low, high = (lowering.constant_input(node, i, "the ranges") for i in (1, 2))
+    if x.shape and not is_known(x.shape[-1:]):
+        raise UnsupportedError("the number of channels must be known")
     if low.ndim != 1 or not x.shape or low.size != x.shape[-1]:
         raise ModelError(f"ranges must be one for each channel, got {list(low.shape)} for {x!r}")
     grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))

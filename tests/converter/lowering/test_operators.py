@@ -274,3 +274,11 @@ def test_spectra_of_a_length_that_only_a_run_tells(run) -> None:
         x = RANDOM.normal(size=(2, samples)).astype(np.float32)
         [y] = run(model, x, i32(length))
         np.testing.assert_allclose(y, np.fft.rfft(x, length), rtol=1e-4, atol=1e-5)
+
+
+def test_ranges_by_channel_of_an_open_number_of_channels_are_refused() -> None:
+    g = GraphBuilder()
+    ends = [g.constant(name, np.float32(values)) for name, values in (("low", [-1, -2]), ("high", [1, 2]))]
+    g.node("FakeQuantWithMinMaxVarsPerChannel", "y", g.placeholder("x", [3, -1]), *ends)
+    with pytest.raises(UnsupportedError, match="number of channels"):
+        convert_graph(g.graph_def, ["x"], ["y"])
