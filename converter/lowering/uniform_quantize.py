@@ -8,7 +8,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, QuantizationParametersT
 from ..ir.node import Node
-from ..lite_graph import LiteTensor
+from ..lite_graph import LiteTensor, PartialShape
 from .lowering import Lowering, Rule, check_type
 
 _INTEGERS = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
@@ -31,6 +31,17 @@ def _parameters(lowering: Lowering, node: Node, x: LiteTensor) -> QuantizationPa
     )
 
 
+def _shape(x: LiteTensor, node: Node, parameters: QuantizationParametersT) -> PartialShape | None:
+    """x's shape: an axis of scales is as long as there are scales."""
+    axis, shape = node.integer("quantization_axis"), x.shape
+    if axis == -1 or shape is None or parameters.scale is None:
+        return shape
+    count = len(parameters.scale)
+    if shape[axis] not in (-1, count):
+        raise ModelError(f"there must be {shape[axis]} scales along axis {axis}, got {count}")
+    return (*shape[:axis], count, *shape[axis + 1 :])
+
+
 def uniform_quantize(lowering: Lowering, node: Node) -> LiteTensor:
     """QUANTIZE, whose result has the scale."""
     x = lowering.input(node, 0)
@@ -43,7 +54,7 @@ def uniform_quantize(lowering: Lowering, node: Node) -> LiteTensor:
     if ends != [limits.min, limits.max]:
         raise UnsupportedError(f"integers from {ends[0]} to {ends[1]}: only all of the type are built")
     parameters = _parameters(lowering, node, x)
-    y = lowering.operator(node, BuiltinOperator.QUANTIZE, [x], x.shape, type=type)
+    y = lowering.operator(node, BuiltinOperator.QUANTIZE, [x], _shape(x, node, parameters), type=type)
     y.quantization = parameters
     return y
 
@@ -57,7 +68,7 @@ def uniform_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
         x = LiteTensor(x.name, x.type, x.shape, x.data)
     elif x.quantization is None and x.producer is None:
         # What the model is given has the scale itself.
-        pass
+        x.shape = _shape(x, node, parameters)
     elif x.quantization is None or not _equal(x.quantization, parameters):
         raise UnsupportedError("the operand's scale must be the one that it was quantized with")
     x.quantization = parameters

@@ -60,9 +60,31 @@ def _check_ranks(x: np.ndarray, y: np.ndarray) -> None:
         raise InvalidArgumentError(f"must have at least two axes, got {list(x.shape)} and {list(y.shape)}")
 
 
-def sparse_mat_mul(a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: bool) -> np.ndarray:
-    """a b in float32; either may be bfloat16."""
-    return mat_mul(widened(a), widened(b), transpose_a=transpose_a, transpose_b=transpose_b)
+def sparse_mat_mul(
+    a: np.ndarray,
+    b: np.ndarray,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    a_is_sparse: bool,
+    b_is_sparse: bool,
+) -> np.ndarray:
+    """a b in float32; either may be bfloat16. Zeros of a sparse one, of a where both are, do not count.
+
+    Source: TensorFlow tensorflow/core/kernels/sparse_matmul_op.cc.
+    """
+    a, b = widened(a), widened(b)
+    plain = mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    dense = b if a_is_sparse else a
+    if not (a_is_sparse or b_is_sparse) or np.isfinite(dense).all():
+        return plain
+    a, b = a.T if transpose_a else a, b.T if transpose_b else b
+    total = np.zeros((len(a), b.shape[1]), np.float32)
+    for column, row in zip(a.T, b, strict=True):
+        sparse = column[:, None] if a_is_sparse else row
+        with np.errstate(invalid="ignore", over="ignore"):
+            total += np.where(sparse != 0, np.outer(column, row), np.float32(0))
+    return total
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -247,13 +247,14 @@ def quantize_and_dequantize_v3(
 def quantize_and_dequantize_v4_gradient(
     gradient: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, axis: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """gradient where x is from low to high; zeros for low and high."""
+    """gradient times whether x is from low to high, 0 or 1; zeros for low and high."""
     op = "QuantizeAndDequantizeV4Grad"
     if gradient.shape != x.shape:
         message = "gradients and input must have one shape"
         raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
     ends = _range_of(op, x, low, high, True, axis)
-    dx = np.where((x >= ends[0]) & (x <= ends[1]), gradient, x.dtype.type(0))
+    with np.errstate(invalid="ignore"):
+        dx = gradient * ((x >= ends[0]) & (x <= ends[1]))
     return dx, np.zeros(low.shape, x.dtype), np.zeros(high.shape, x.dtype)
 
 

@@ -366,6 +366,12 @@ KNOWN = (
         "whether what is no number hides a range's end hangs on how many elements TensorFlow takes at once",
         without=without.finite,
     ),
+    Known(
+        ("SparseMatMul",),
+        r"^differs: (numlite|LiteRT), run \d: .*\|.*_is_sparse=b: true",
+        "zeros of a sparse matrix do not count in TensorFlow, and times an infinity they do in BATCH_MATMUL",
+        without=without.finite,
+    ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 

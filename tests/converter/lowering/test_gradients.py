@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numlite.converter import convert_graph
+from numlite.converter import convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import AttrValue
@@ -159,3 +159,32 @@ def test_a_mean_of_bytes_is_no_mean_of_quantized_numbers() -> None:
     g.node("Mean", "y", g.placeholder("x", [2, 3], 4), g.constant("axes", np.int32([1])))
     with pytest.raises(UnsupportedError, match="MEAN does not take uint8"):
         convert_graph(g.graph_def, ["x:0"], ["y:0"])
+
+
+BOXES = np.float32([[0, 0, 1, 1], [0, 0, 1, 0.5], [0, 0, 1, 0.875], [0, 2, 1, 3]])
+SCORES = np.float32([0.75, 0.9, 0.5, 0.25])
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("sigma", [0.0, 0.5, 5.0])
+@pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0])
+def test_boxes_are_left_out_as_in_tensorflow(overlap: float, sigma: float, known: bool) -> None:
+    """What overlaps by just a known threshold stays; a sigma has no threshold."""
+    g = GraphBuilder()
+    names = [g.placeholder("boxes", [4, 4]), g.placeholder("scores", [4]), g.constant("most", np.int32(4))]
+    given = [BOXES, SCORES]
+    numbers = {"overlap": overlap if known else overlap + 0.01, "least": 0.0, "sigma": sigma}
+    for name, number in numbers.items():
+        if known or name == "least":
+            names.append(g.constant(name, np.float32(number)))
+        else:
+            names.append(g.placeholder(name, []))
+            given.append(np.float32(min(number, 1)) if name == "overlap" else np.float32(number))
+    g.node("NonMaxSuppressionV5", "y", *names, T=FLOAT, pad_to_max_output_size=AttrValue(b=True))
+    fed = [f"{name}:0" for name in ("boxes", "scores", *(("overlap", "sigma") if not known else ()))]
+    outputs = ["y:0", "y:1", "y:2"]
+    model = checked(convert_graph(g.graph_def, fed, outputs))
+    wanted = run_graph(g.graph_def, dict(zip(fed, given, strict=True)), outputs)
+    for run in (run_numlite, run_litert):
+        for found, expected in zip(run(model, *given), wanted, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5)

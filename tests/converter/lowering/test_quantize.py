@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from numlite.converter import convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
-from numlite.lite.errors import UnsupportedError
+from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.graph_def import AttrValue
 
 from ..graphs import run_numlite
 from ..operator_rules.rewritten import check, scalar
 
+_QINT8 = 11
 # Values that lie halfway between two of a grid are tested apart: a float's last bit decides.
 X = np.array([[-9, -2.513, -1.517, -0.519, -0.0133, 0], [0.0133, 0.263, 0.507, 1.41, 2.49, 9]], np.float32)
 
@@ -104,3 +105,24 @@ def test_other_ways_to_store_ranges_are_refused() -> None:
     g.node("Dequantize", "y", held, *ends, mode=AttrValue(s=b"SCALED"))
     with pytest.raises(UnsupportedError, match="only mode MIN_COMBINED"):
         convert_graph(g.graph_def, ["x", "low", "high"], ["y"])
+
+
+@pytest.mark.parametrize("wanted", [2, 5])
+def test_an_axis_of_scales_is_as_long_as_they_are(wanted: int) -> None:
+    g = GraphBuilder()
+    scales, zeros = g.constant("scales", np.float32([0.5, 2])), g.constant("zeros", np.int32([0, 1]))
+    ends = {"quantization_min_val": -128, "quantization_max_val": 127, "quantization_axis": 1}
+    q = g.placeholder("q", [3, -1], _QINT8)
+    g.node(
+        "UniformDequantize", "y", q, scales, zeros, Tin=AttrValue(type=_QINT8), Tout=AttrValue(type=1), **ends
+    )
+    if wanted == 2:
+        values = np.int8([[1, 2], [3, 4], [-5, -6]])
+        (y,) = run_numlite(convert_graph(g.graph_def), values)
+        np.testing.assert_array_equal(y, [[0.5, 2], [1.5, 6], [-2.5, -14]])
+        return
+    g.graph_def.node[[node.name for node in g.graph_def.node].index("q")].attr["shape"].shape.dim[
+        1
+    ].size = wanted
+    with pytest.raises(ModelError, match="must be 5 scales along axis 1, got 2"):
+        convert_graph(g.graph_def)

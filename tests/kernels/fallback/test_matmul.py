@@ -76,3 +76,33 @@ def test_equations_that_are_none(equation: str) -> None:
 def test_matrices_that_do_not_fit(x: tuple[int, ...], y: tuple[int, ...]) -> None:
     with pytest.raises(InvalidArgumentError):
         run("MatMul", [np.ones(x), np.ones(y)], T="f64")
+
+
+NAN, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("a_is_sparse", "b_is_sparse", "wanted"),
+    [
+        (False, False, [[NAN, NAN], [INF, NAN]]),
+        (True, False, [[3, NAN], [INF, 2]]),
+        (True, True, [[3, NAN], [INF, 2]]),
+        (False, True, [[NAN, NAN], [INF, NAN]]),
+    ],
+)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_zeros_of_sparse_matrices_do_not_count(
+    a_is_sparse: bool, b_is_sparse: bool, wanted: list[list[float]], transposed: bool
+) -> None:
+    a, b = np.float32([[0, 1], [2, 0]]), np.float32([[INF, 1], [3, NAN]])
+    flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+    flags |= {"transpose_a": transposed, "transpose_b": transposed}
+    given = [a.T.copy(), b.T.copy()] if transposed else [a, b]
+    texts = {name: f"bool${str(flag).lower()}" for name, flag in flags.items()}
+    np.testing.assert_array_equal(run("SparseMatMul", given, **texts)[0], wanted)
+    # The same product, turned round.
+    texts |= {name: f"bool${str(not transposed).lower()}" for name in ("transpose_a", "transpose_b")}
+    texts |= {"a_is_sparse": texts["b_is_sparse"], "b_is_sparse": texts["a_is_sparse"]}
+    turned = run("SparseMatMul", given[::-1], **texts)[0].T
+    both = a_is_sparse and b_is_sparse
+    np.testing.assert_array_equal(turned, [[NAN, NAN], [INF, NAN]] if both else wanted)

@@ -310,3 +310,9 @@ def test_what_is_no_number_is_no_end_of_a_range() -> None:
     below = {"signed_input": "bool$false", "range_given": "bool$true", "num_bits": "i64$4"}
     (y,) = run("QuantizeAndDequantizeV2", [x[1:], np.float32(-3), np.float32(-1)], T="f32", **below)
     np.testing.assert_array_equal(y, [0, 0, 0])
+
+
+def test_gradients_without_end_are_no_numbers_outside_of_the_range() -> None:
+    dy, x = np.float32([np.inf, np.nan, 1, -np.inf, 2]), np.float32([0, 5, 0.5, 9, np.nan])
+    dx, *_ = run("QuantizeAndDequantizeV4Grad", [dy, x, np.float32(0), np.float32(1)], T="f32", axis="i64$-1")
+    np.testing.assert_array_equal(dx, [np.inf, np.nan, 1, np.nan, 0])
