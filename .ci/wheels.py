@@ -127,7 +127,7 @@ def look_at(wheel: Path, platforms: str, arch: str) -> None:
     assert set(json.loads(files["numlite/packs/index.json"])["packs"]) == set(packs)
     for name, content in packs.items():
         look_at_pack(name, content, arch)
-    others = [name for name in files if name.endswith((".so", ".dylib", ".dll", ".pyd", ".pyc", ".bin"))]
+    others = [name for name in files if name.endswith((".so", ".dylib", ".dll", ".pyd", ".pyc"))]
     assert not others, others
     nbytes = wheel.stat().st_size
     assert nbytes < MOST_BYTES.get(arch, nbytes + 1), f"{wheel.name}: {nbytes:,} bytes"
