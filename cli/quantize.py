@@ -233,8 +233,10 @@ def command(
         echo(f"{output}: ranges of {len(found)} tensors")
         return
     tried: list[tuple[int, int, int, float]] = []
+    taken: int | None = None
     if auto is not None and found is not None:
         chosen = quantizer.reach(auto, found, improve=improve)
+        taken = chosen.taken
         for step in chosen.steps:
             tried.append((step.floats, step.wide, step.nbytes, step.validation.worst_db))
             echo(f"{step.floats} operators float, {step.wide} of 16 bits: {step.validation.worst_db:.1f} dB")
@@ -249,7 +251,7 @@ def command(
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
     if report is not None:
-        replace(made.report, tried=trials(tried)).save(report)
+        replace(made.report, tried=trials(tried, taken)).save(report)
         echo(f"{report}: {counted(len(made.report.layers), 'operator')}")
     if validate is not None and not _validated(made, data.of(model, validate), labels, require):
         raise click.exceptions.Exit(_BELOW)

@@ -8,8 +8,8 @@ from html import escape
 from .shown import shown
 
 _STYLE = (
-    "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-    "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
+    "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0;font-size:13px}"
+    "td,th{border:1px solid #ccc;padding:.2em .4em;text-align:left}td.n{text-align:right}"
     "td.t,span.t{overflow-wrap:anywhere}td.t{min-width:7em}"
 )
 

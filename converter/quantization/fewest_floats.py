@@ -41,7 +41,8 @@ class Step(NamedTuple):
 class Chosen(NamedTuple):
     """The recipe, the scopes that it leaves float, those that it gives 16 bits, and all that was tried.
 
-    work is the share of the model's multiply-adds that both do.
+    work is the share of the model's multiply-adds that both do, taken the place among the steps of the one
+    that was chosen.
     """
 
     recipe: Recipe
@@ -49,6 +50,7 @@ class Chosen(NamedTuple):
     wide: list[str]
     steps: list[Step]
     work: float
+    taken: int
 
 
 # What operators become, by their scopes: another scheme, or None for floats.
@@ -170,7 +172,9 @@ class _Search:
         steps = sorted(self._tried.values(), key=lambda step: (step.floats + step.wide, step.floats))
         floats = [scope for scope, scheme in lifted.items() if scheme is None]
         wide = [scope for scope, scheme in lifted.items() if scheme is not None]
-        return Chosen(self._with(lifted), floats, wide, steps, self.share(lifted))
+        found = self._tried[frozenset(lifted.items())]
+        taken = next(place for place, step in enumerate(steps) if step is found)
+        return Chosen(self._with(lifted), floats, wide, steps, self.share(lifted), taken)
 
     def _with(self, lifted: _Lifted) -> Recipe:
         """The recipe, with rules behind it."""

@@ -10,6 +10,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
 from .borders import Borders, insert_borders
+from .centered_readers import one_scale_differences
 from .float_graph import FloatGraph, Site, Step
 from .float_rewrites import REWRITTEN, make_integrable
 from .integer_constants import IntegerConstants
@@ -98,6 +99,11 @@ def quantize_activations(
     def scheme_of(step: Step) -> Scheme:
         return schemes.of(graph, step)
 
+    def is_of_8_bits(step: Step) -> bool:
+        return refuse(step) is None and scheme_of(step).activation_bits == 8
+
+    if not trained:
+        ranges = {**ranges, **one_scale_differences(graph, ranges, is_of_8_bits)}
     refuse = refusing_recurrent(graph, ranges, refuse)
     if trained:
         ranges = spread_ranges(graph, ranges)

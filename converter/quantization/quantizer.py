@@ -17,6 +17,7 @@ from ..model_runner import model_interpreter
 from .bidirectional_lstms import BIDIRECTIONAL, split_bidirectional
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
+from .centered_readers import center_readers
 from .centered_streams import center_streams
 from .channel_ranges import ChannelObserver
 from .channel_sets import ChannelSets
@@ -293,7 +294,7 @@ class Quantizer:
         editor = ModelEditor(self._widened_model)
         changes = (
             *(widen_hybrid(editor), center_streams(editor), simplify_normalizations(editor)),
-            *(fold_factors(editor),),
+            *(fold_factors(editor), center_readers(editor)),
             *(split_bidirectional(editor, self._recipe), add_inner_tensors(editor)),
         )
         return Model(editor.finish().content()) if any(changes) else self._widened_model

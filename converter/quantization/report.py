@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -41,6 +41,7 @@ _RANDOM = (
     "<p><b>Ranges come from random numbers, as does all that was measured here:</b> "
     "this model is for trying out time and size.</p>"
 )
+_YES = {True: "yes", False: ""}
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Trial:
     """A model that was tried: its operators that stay float and those of 16 bits, where others have 8, its
     bytes, and the SQNR of its worst output.
 
-    is_best tells that no other has both fewer of them and comes nearer to the float model.
+    is_best tells that no other has both fewer of them and comes nearer to the float model, is_taken that it
+    was chosen.
     """
 
     floats: int
@@ -85,13 +87,19 @@ class Trial:
     nbytes: int
     sqnr_db: float
     is_best: bool
+    is_taken: bool = False
 
 
-def trials(tried: Iterable[tuple[int, int, int, float]]) -> list[Trial]:
-    """Of operators left float and given 16 bits, bytes and SQNR: those with the fewest of both first."""
-    found = sorted(tried, key=lambda each: (each[0] + each[1], -each[3]))
-    nearest = list(accumulate((db for *_, db in found), max, initial=float("-inf")))
-    return [Trial(*each, each[3] > before) for each, before in zip(found, nearest, strict=False)]
+def trials(tried: Sequence[tuple[int, int, int, float]], taken: int | None = None) -> list[Trial]:
+    """Of operators left float and given 16 bits, bytes and SQNR: those with the fewest of both first.
+
+    taken is the number of the one that was chosen.
+    """
+    order = sorted(range(len(tried)), key=lambda n: (tried[n][0] + tried[n][1], -tried[n][3]))
+    nearest = list(accumulate((tried[n][3] for n in order), max, initial=float("-inf")))
+    return [
+        Trial(*tried[n], tried[n][3] > before, n == taken) for n, before in zip(order, nearest, strict=False)
+    ]
 
 
 @dataclass(frozen=True)
@@ -178,8 +186,10 @@ class Report:
     def _tried_table(self) -> list[str]:
         if not self.tried:
             return []
-        rows = [(t.floats, t.wide, t.nbytes, t.sqnr_db, "yes" if t.is_best else "") for t in self.tried]
-        heads = ("operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few")
+        rows = [
+            (t.floats, t.wide, t.nbytes, t.sqnr_db, _YES[t.is_best], _YES[t.is_taken]) for t in self.tried
+        ]
+        heads = ("operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few", "taken")
         return ["<h2>What was tried</h2>", table(heads, rows)]
 
     def save(self, path: str | Path) -> None:

@@ -23,7 +23,7 @@ from .model_editor import ModelEditor
 _SCALES = {"FULLY_CONNECTED": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1}
 
 
-class _Length(NamedTuple):
+class Length(NamedTuple):
     """The input of one, the operators that go, of which the last gives the result, and who takes k: where."""
 
     operand: int
@@ -35,7 +35,7 @@ def unit_lengths(graph: FloatGraph, is_integer: Callable[[Step], bool]) -> set[S
     """The results of all normalizations that can be written so, whose operators are all to be integers."""
     return {
         Site(each.steps[-1].graph, each.steps[-1].outputs[0])
-        for each in _lengths(graph)
+        for each in lengths_of(graph)
         if all(map(is_integer, each.steps))
     }
 
@@ -43,18 +43,19 @@ def unit_lengths(graph: FloatGraph, is_integer: Callable[[Step], bool]) -> set[S
 def normalize_lengths(editor: ModelEditor, results: Collection[Site]) -> None:
     """Write the normalizations with those results so, in place."""
     graph = FloatGraph(editor)
-    for each in list(_lengths(graph)):
+    for each in list(lengths_of(graph)):
         if Site(each.steps[-1].graph, each.steps[-1].outputs[0]) in results:
             _rewrite(graph, each)
 
 
-def _lengths(graph: FloatGraph) -> Iterator[_Length]:
+def lengths_of(graph: FloatGraph) -> Iterator[Length]:
+    """All normalizations that can be written so."""
     for step in graph.steps:
         if step.name == "RSQRT" and (found := _found(graph, step)) is not None:
             yield found
 
 
-def _found(graph: FloatGraph, root: Step) -> _Length | None:
+def _found(graph: FloatGraph, root: Step) -> Length | None:
     """The normalization of a RSQRT."""
     shifted = graph.producers.get(Site(root.graph, root.inputs[0]))
     if shifted is None or shifted.name != "ADD" or len(_variable(graph, shifted)) != 1:
@@ -73,7 +74,7 @@ def _found(graph: FloatGraph, root: Step) -> _Length | None:
     if any(_sole_user(graph, step) is None for step in steps[:-1]):
         return None
     takers = _takers(graph, last)
-    return None if takers is None else _Length(operand, steps, takers)
+    return None if takers is None else Length(operand, steps, takers)
 
 
 def _are_squares(graph: FloatGraph, step: Step, operand: int) -> bool:
@@ -119,7 +120,7 @@ def _sole_user(graph: FloatGraph, step: Step) -> Step | None:
     return users[0] if len(users) == 1 and result not in graph.outputs else None
 
 
-def _rewrite(graph: FloatGraph, found: _Length) -> None:
+def _rewrite(graph: FloatGraph, found: Length) -> None:
     last = found.steps[-1]
     subgraph = graph.subgraphs[last.graph]
     operators = subgraph.operators

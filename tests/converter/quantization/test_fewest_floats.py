@@ -57,6 +57,8 @@ def test_the_goal_is_reached_with_few_floats() -> None:
         assert closeness(Quantizer(CONTENT, Recipe(rules)), data) < before + 2
     counts = [step.floats + step.wide for step in found.steps]
     assert counts == sorted(counts)
+    taken = found.steps[found.taken]
+    assert (taken.floats, taken.wide, taken.reaches) == (len(found.floats), len(found.wide), True)
 
 
 def test_operators_that_take_the_place_of_others_are_left_float() -> None:

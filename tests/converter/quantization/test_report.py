@@ -226,6 +226,8 @@ def test_what_was_tried_tells_which_models_are_best() -> None:
         (1, 1, 18.0, False),
         (3, 0, 40.0, True),
     ]
+    assert not any(t.is_taken for t in found)
+    assert [t.is_taken for t in trials([(1, 0, 9, 3.0), (0, 0, 9, 1.0)], taken=0)] == [False, True]
     page = Report([], {}, (100, 50), 0, "", found).to_html()
     assert "What was tried" in page and "900" in page
 

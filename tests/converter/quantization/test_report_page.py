@@ -126,14 +126,28 @@ def test_names_are_text(tab: Browser, tmp_path: Path) -> None:
 
 
 def test_what_was_tried_stands_in_its_own_table(tab: Browser, tmp_path: Path) -> None:
-    tried = trials([(0, 0, 500, 20.0), (1, 0, 650, 25.0), (1, 1, 700, 24.0)])
+    tried = trials([(0, 0, 500, 20.0), (1, 1, 700, 24.0), (1, 0, 650, 25.0)], taken=2)
     found = shown(tab, replace(made(uneven(one("RELU"))), tried=tried), tmp_path / "tried.html")
     assert found["What was tried"] == [
-        ["operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few"],
-        ["0", "0", "500", "20", "yes"],
-        ["1", "0", "650", "25", "yes"],
-        ["1", "1", "700", "24", ""],
+        ["operators float", "of 16 bits", "bytes", "SQNR dB", "none nearer with as few", "taken"],
+        ["0", "0", "500", "20", "yes", ""],
+        ["1", "0", "650", "25", "yes", "yes"],
+        ["1", "1", "700", "24", "", ""],
     ]
+
+
+def test_all_columns_are_seen_without_scrolling(tab: Browser, tmp_path: Path) -> None:
+    report = made(uneven(gated))
+    name = "functional_1/global_average_pool_{}/Mean"
+    layers = [
+        replace(layer, operation="DEPTHWISE_CONV_2D", scope=name.format(n), outside=0.00634, low=-0.0766)
+        for n, layer in enumerate(report.layers)
+    ]
+    shown(tab, replace(report, layers=layers), tmp_path / "wide.html")
+    widest = (
+        "Math.max(...[...document.querySelectorAll('table')].map((t) => t.getBoundingClientRect().right))"
+    )
+    assert tab.run(widest) <= 1440
 
 
 def test_the_page_of_the_command_shows_what_its_json_says(tab: Browser, tmp_path: Path) -> None:
