@@ -63,11 +63,13 @@ def main() -> None:
 
 
 def _unsettle(net: torch.nn.Module) -> None:
-    """Running statistics as training leaves them, rather than zeros and ones."""
+    """Running statistics and last layers as training leaves them, rather than zeros and ones."""
     for module in net.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.normal_(module.running_mean, 0, 0.1)
             torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
+        elif isinstance(module, torch.nn.Linear) and not module.weight.any():
+            torch.nn.init.normal_(module.weight, 0, 0.02)
 
 
 if __name__ == "__main__":

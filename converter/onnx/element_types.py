@@ -7,6 +7,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import graph_def
 from ...schema.onnx import TensorProto
+from .small_floats import SMALL_FLOATS
 
 _NUMPY: dict[int, np.dtype] = {
     TensorProto.FLOAT: np.dtype(np.float32),
@@ -24,6 +25,7 @@ _NUMPY: dict[int, np.dtype] = {
     TensorProto.UINT64: np.dtype(np.uint64),
     TensorProto.INT4: np.dtype(np.int8),
     TensorProto.UINT4: np.dtype(np.uint8),
+    **dict.fromkeys(SMALL_FLOATS, np.dtype(np.uint8)),
 }
 # The type of a graph's inputs and outputs.
 OUTSIDE = {
@@ -48,7 +50,8 @@ FLOATS = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 def stored_dtype(number: int) -> np.dtype | None:
     """NumPy's type of an element, as it is held, None for a type without one.
 
-    Elements of four bits are unpacked to a byte each, and bfloat16 to the float32 that it is the half of.
+    Elements of four bits are unpacked to a byte each, and bfloat16 to the float32 that it is the half of; of
+    other small floats these are the bits.
     """
     return _NUMPY.get(number)
 
@@ -66,7 +69,10 @@ def outside_type(number: int) -> int:
     if number not in OUTSIDE:
         if type_name(number).startswith("type ") or number == TensorProto.UNDEFINED:
             raise ModelError(f"element type: must be one of ONNX's, got {number}")
-        raise UnsupportedError(f"{type_name(number)} has no type that operators of a .tflite model take")
+        raise UnsupportedError(
+            f"{type_name(number)} has no type that operators of a .tflite model take"
+            + ("; only constants have it" if number in SMALL_FLOATS else "")
+        )
     return OUTSIDE[number]
 
 

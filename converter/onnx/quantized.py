@@ -101,6 +101,8 @@ def quantized(c: Call, x: Tensor, grid: Grid, name: str) -> Tensor:
     """The integers of x. Those that stay inside are int8, which stands for uint8 too."""
     if grid.type in (DT_INT8, DT_UINT8) and grid.is_constant and grid.axis == -1 and _stays_inside(c, name):
         return int8_of(x, grid.scales().reshape(()), grid.zeros().reshape(()))
+    if grid.type == DT_FLOAT:
+        raise UnsupportedError("floats of 8 or 4 bits: only constants have them")
     if grid.type not in (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32):
         raise UnsupportedError(f"integers of type {grid.type}")
     limits = np.iinfo(numpy_dtype(grid.type))

@@ -13,10 +13,11 @@ from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...lite.string_tensor import string_array
 from ...schema.onnx import SparseTensorProto, TensorProto
 from .element_types import stored_dtype, type_name
+from .small_floats import SMALL_FLOATS, decoded
 
 _MOST_ELEMENTS = 1 << 40
 _MOST_AXES = 32
-_PACKED = (TensorProto.INT4, TensorProto.UINT4)
+_PACKED = (TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT4E2M1)
 # Where the elements are that stand in a field of their own.
 _FIELDS = {
     TensorProto.FLOAT: "float_data",
@@ -117,7 +118,9 @@ class TensorData:
 
 
 def _held(elements: np.ndarray, type: int) -> np.ndarray:
-    """The elements; the bits of bfloat16 as the upper half of float32."""
+    """The elements; the bits of bfloat16 as the upper half of float32, other small floats as float32."""
+    if type in SMALL_FLOATS:
+        return decoded(elements, type)
     if type != TensorProto.BFLOAT16:
         return elements
     return np.asarray(elements.astype(np.uint32) << 16).view(np.float32)
