@@ -9,8 +9,8 @@ from numba import float32, int64
 
 from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
 from .dot_q8 import QUANTIZATION_BYTES
-from .language.operations import add_unsigned_fours
-from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
+from .language.operations import add_unsigned_fours, halves_of, joined, pair_products, shuffled_bytes
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, microkernel, vector
 from .language.target import target
 from .output_q8 import PartialStore
 from .tile_q8 import sweep
@@ -60,7 +60,7 @@ def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
                 def step(s: Value, acc: list[Value]) -> list[Value]:
                     byte = b.add(first, b.shl(s, e.const(3)))
                     place = e.offset(first_row, b.mul(s, e.const(row_bytes)))
-                    if heights[0] == 1 and target().vnni:
+                    if heights[0] == 1 and (target().vnni or _adds_pairs()):
                         for p in range(panels):
                             e.prefetch(e.offset(place, _AHEAD_BYTES + p * INT4_ROW_BYTES))
                     weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
@@ -70,9 +70,7 @@ def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
                 scales = [read_scales(e, at, p, scale_bytes) for p in range(panels)]
                 out = []
                 for i, total in enumerate(totals):
-                    # Weights are 16 times as large, being the upper halves of bytes.
-                    both = b.add(acc[i], acc[apart + i]) if apart else acc[i]
-                    sums = b.ashr(both, e.const(4, _SUMS))
+                    sums = whole_sums(e, b.add(acc[i], acc[apart + i]) if apart else acc[i])
                     out.append(b.fadd(total, b.fmul(b.sitofp(sums, _FLOATS), scales[i % panels])))
                 return out
 
@@ -114,7 +112,7 @@ def int4_channels(panels: int) -> Any:
 
         def step(s: Value, acc: list[Value]) -> list[Value]:
             place = e.offset(w, b.mul(b.add(s, e.const(2)), e.const(row_bytes)))
-            if target().vnni:
+            if target().vnni or _adds_pairs():
                 for p in range(panels):
                     e.prefetch(e.offset(place, _AHEAD_BYTES + p * INT4_ROW_BYTES))
             weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
@@ -127,7 +125,7 @@ def int4_channels(panels: int) -> Any:
         )
         for p in range(panels):
             at, left = p * INT4_ROW_BYTES, e.smax(b.sub(columns, e.const(p * INT4_COLUMNS)), e.const(0))
-            sums = b.ashr(b.add(acc[p], acc[panels + p]), e.const(4, _SUMS))
+            sums = whole_sums(e, b.add(acc[p], acc[panels + p]))
             centred = b.sub(sums, b.mul(e.load(w, _SUMS, at), zero_point))
             scaled = b.fmul(b.sitofp(centred, _FLOATS), scale)
             mask = e.first_lanes(INT4_COLUMNS, left)
@@ -147,12 +145,27 @@ def read_scales(e: Emitter, at: Value, panel: int, scale_bytes: int) -> Value:
     return e.builder.bitcast(e.builder.shl(bits, e.const(16, _SUMS)), _FLOATS)
 
 
+def _adds_pairs() -> bool:
+    """Whether four products of a byte by 4 bits are added in 16 bits, where nothing adds bytes' at once."""
+    return target().traits.dot == "pmaddubsw"
+
+
 def halves(e: Emitter, packed: Value) -> list[Value]:
-    """16 times the weights in the low and in the high halves of bytes."""
+    """The weights in the low and in the high halves of bytes, 16 times as large but where pairs are added."""
     b = e.builder
+    if _adds_pairs():
+        mask, table = e.const(15, _BYTES), constant(vector(i8, 16), [*range(8), *range(-8, 0)])
+        high = b.bitcast(b.lshr(packed, e.const(4, _SUMS)), _BYTES)
+        places = b.and_(b.bitcast(packed, _BYTES), mask), b.and_(high, mask)
+        return [joined(e, [shuffled_bytes(e, table, part) for part in halves_of(e, at)]) for at in places]
     mask = e.const(0xF0, _BYTES)
     low = b.bitcast(b.shl(packed, e.const(4, _SUMS)), _BYTES)
     return [b.and_(low, mask), b.and_(b.bitcast(packed, _BYTES), mask)]
+
+
+def whole_sums(e: Emitter, sums: Value) -> Value:
+    """Sums of products with weights as `halves` has them."""
+    return sums if _adds_pairs() else e.builder.ashr(sums, e.const(4, _SUMS))
 
 
 def add_products(
@@ -161,9 +174,24 @@ def add_products(
     """acc plus eight bytes of each row times each panel's weights; sums of high halves lie `apart` on."""
     b = e.builder
     out = list(acc)
+    if _adds_pairs():
+        for m, row in enumerate(rows):
+            xs = [b.bitcast(e.load_splat(row, i32, 8, 4 * half), vector(i8, 32)) for half in range(2)]
+            for i, panel in enumerate(weights, m * len(weights)):
+                out[i] = b.add(out[i], _sums_of_eight(e, xs, panel))
+        return out
     for half in range(2):
         for m, row in enumerate(rows):
             x = b.bitcast(e.load_splat(row, i32, INT4_COLUMNS, 4 * half), _BYTES)
             for i, panel in enumerate(weights, half * apart + m * len(weights)):
                 out[i] = add_unsigned_fours(e, out[i], x, panel[half])
     return out
+
+
+def _sums_of_eight(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) -> Value:
+    """Sums of eight products each, the low halves' and the high ones': four lie within 16 bits."""
+    words, sums = vector(i16, 16), []
+    for parts in zip(*(halves_of(e, weight) for weight in weights), strict=True):
+        pairs = [e.call("llvm.x86.avx2.pmadd.ub.sw", words, x, w) for x, w in zip(xs, parts, strict=True)]
+        sums.append(pair_products(e, e.builder.add(*pairs), e.const(1, words)))
+    return joined(e, sums)
