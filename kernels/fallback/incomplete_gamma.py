@@ -102,7 +102,8 @@ def igamma_grad_a(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 def random_gamma_grad(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """How a sample of the gamma distribution moves with alpha: minus dP/dalpha over dP/dx.
 
-    0 where the density at the sample is too small for the type.
+    0 where the density at the sample is too small for the type, and for a sample of 0; NaN for others unless
+    both are positive.
     Source: Eigen's SpecialFunctionsImpl.h, igamma_series_impl, which gives up there.
     """
     return np.asarray(in_double(partial(_gamma_grad, float(np.finfo(alpha.dtype).max)))(alpha, sample))
@@ -112,7 +113,8 @@ def _gamma_grad(largest: float, alpha: np.ndarray, sample: np.ndarray) -> np.nda
     log_density = (alpha - 1) * np.log(sample) - sample - lgamma(alpha)
     slope = -igamma_grad_a(alpha, sample)
     vanishes = (slope == 0) | (log_density + np.log(sample) < -np.log(largest))
-    return np.where(vanishes, 0.0, slope / np.exp(log_density))
+    found = np.where(vanishes, 0.0, slope / np.exp(log_density))
+    return np.where(sample == 0, 0.0, np.where((alpha > 0) & (sample > 0), found, np.nan))
 
 
 def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -93,3 +93,19 @@ def test_samples_of_hardly_any_density_do_not_move() -> None:
     np.testing.assert_allclose(wide, [0.059565364, 0.127557865, 1.157127142, 0], rtol=1e-6)
     (narrow,) = run("RandomGammaGrad", [np.float32(alpha), np.float32(sample)], T="f32")
     np.testing.assert_allclose(narrow, [0, *wide[1:]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "sample", "wanted"),
+    [
+        (-1, 1, np.nan),
+        (0, 1, np.nan),
+        (1, -1, np.nan),
+        (np.nan, 1, np.nan),
+        (np.nan, 0, 0),
+        (-1, 0, 0),
+        (1, np.inf, 0),
+    ],
+)
+def test_samples_that_no_alpha_gives(alpha: float, sample: float, wanted: float) -> None:
+    np.testing.assert_array_equal(f("RandomGammaGrad", float(alpha), float(sample)), wanted)
