@@ -15,7 +15,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, TensorType
 from . import row_chain
-from .broadcast import binary_call, broadcast_operands, loops_of
+from .broadcast import Loops, binary_call, broadcast_operands, loops_of
 from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, REMEMBERED_BYTES, TYPES, form_of
 from .fused_activation import NONE, float_activation_range
 from .index_vector import quantization_pair
@@ -23,6 +23,7 @@ from .lookup import TABLE_TYPES
 from .operator_facts import SUFFIXES
 from .operators import OPERATORS, check_type, registration
 from .quantized_binary import Operands, quantized_arithmetic, quantized_quotient
+from .xnnpack_nodes import takes_shapes
 
 if TYPE_CHECKING:
     from .array_function import ArrayFunction
@@ -194,13 +195,32 @@ def _prepared(
 def _extremum(name: str, function: ArrayFunction) -> Registration:
     """Stored values are compared, whatever their scale."""
 
-    def suffix(operands: Operands) -> str | None:
-        loops_of(name, operands)  # for its error
-        x = operands[0]
-        check_type(name, x)
-        return None if x.type == _F16 else SUFFIXES[x.type]
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        a, b, out = operands = broadcast_operands(context, node, name)
+        check_type(name, a)
+        loops = loops_of(name, operands)
+        if a.type == _F16:
+            return None
+        if context.numerics is not Numerics.REFERENCE and _are_swapped(operands, loops):
+            operands = b, a, out
+        return binary_call(context, name, (name.lower(), SUFFIXES[a.type]), operands)
 
-    return registration(name, _prepared(name, suffix, 0.2), in_numpy(name, function))
+    return registration(name, prepare, in_numpy(name, function))
+
+
+def _are_swapped(operands: Operands, loops: Loops) -> bool:
+    """Whether XNNPACK takes floats the other way round, which zeros of two signs and NaN show: b's are given.
+
+    A constant of one element is a bound of what is as large as the result. Else an element that is repeated
+    comes last.
+    """
+    a, b, out = operands
+    if a.type != TensorType.FLOAT32 or not takes_shapes(a, b):
+        return False
+    for constant, other in ((a, b), (b, a)):
+        if constant.is_constant and constant.size == 1 and other.size == out.size and not other.is_constant:
+            return constant is b
+    return a.size == 1 or loops.strides[-1][0] == 0
 
 
 def in_numpy(name: str, function: ArrayFunction) -> Callable[[Context, Node], None]:

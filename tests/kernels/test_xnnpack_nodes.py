@@ -64,3 +64,43 @@ def test_the_arithmetics_are_two() -> None:
     content = _model("MUL", (0,))
     emptied, at_once = (_outputs(numlite_api, content, shapes) for shapes in ([(0,), (4000,)], [(4000,)]))
     assert np.any(emptied != at_once)
+
+
+SHAPES = [
+    ((5,), (5,)),
+    ((5,), ()),
+    ((), (5,)),
+    ((1, 1), (1, 1)),
+    ((3, 1), (3, 4)),
+    ((3, 4), (3, 1)),
+    ((1, 4), (3, 4)),
+    ((3, 1), (1, 4)),
+    ((2, 3, 4), (2, 1, 4)),
+]
+MIXED = [0.0, 1.0, np.nan, -0.0, -1.0]
+
+
+@pytest.mark.parametrize("numerics", ["AUTO", "BUILTIN_REF"])
+@pytest.mark.parametrize("name", ["MAXIMUM", "MINIMUM"])
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+@pytest.mark.parametrize("values", [(-0.0, 0.0), (np.nan, 1), (1, np.nan), (0.0, MIXED), (MIXED, 1)], ids=str)
+@pytest.mark.parametrize("constant", [None, 0, 1])
+def test_which_of_two_that_do_not_differ_is_the_larger(
+    litert: Any, name: str, shapes: Any, values: Any, constant: int | None, numerics: str
+) -> None:
+    """Zeros of two signs and NaN: bit for bit."""
+    arrays = [np.resize(np.float32(value), shape) for value, shape in zip(values, shapes, strict=True)]
+    kinds = [Kind(shape) for shape in (*shapes, np.broadcast_shapes(*shapes))]
+    constants = {} if constant is None else {constant: arrays[constant]}
+    model = single_op(BuiltinOperator[name], kinds[:2], kinds[2], constants=constants)
+    found = []
+    for api in (litert, numlite_api):
+        interpreter = api.Interpreter(
+            model_content=model, experimental_op_resolver_type=api.OpResolverType[numerics]
+        )
+        interpreter.allocate_tensors()
+        for detail in interpreter.get_input_details():
+            interpreter.set_tensor(detail["index"], arrays[detail["index"]])
+        interpreter.invoke()
+        found.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]).tobytes())
+    assert found[0] == found[1]
