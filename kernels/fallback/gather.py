@@ -23,8 +23,16 @@ def gather(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """params[indices]: indices' axes in place of the first."""
     if not params.ndim:
         raise InvalidArgumentError("Gather: params must have an axis, got a scalar")
-    check_indices(indices, params.shape[0])
-    return params[indices]
+    return _taken(params, indices, 0)
+
+
+def _taken(params: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
+    """np.take, of indices that are looked at where there is something to take, as in TensorFlow."""
+    shape = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+    if 0 in shape:
+        return np.zeros(shape, params.dtype)
+    check_indices(indices, params.shape[axis])
+    return np.take(params, indices, axis)
 
 
 def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batch_dims: int) -> np.ndarray:
@@ -40,9 +48,9 @@ def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batc
     if params.shape[:batch] != indices.shape[:batch]:
         message = f"got {list(params.shape)} and {list(indices.shape)}"
         raise InvalidArgumentError(f"GatherV2: the first {batch} sizes must agree, {message}")
-    check_indices(indices, params.shape[along])
     if not batch:
-        return np.take(params, indices, along)
+        return _taken(params, indices, along)
+    check_indices(indices, params.shape[along])
     flat = flattened(params, batch)
     chosen = flattened(indices, batch)
     rows = np.arange(len(flat)).reshape(-1, *(1,) * (chosen.ndim - 1))

@@ -177,9 +177,20 @@ def _reduced(
     places, which = np.unique(inner.flat(), return_inverse=True)
     start = 0 if ufunc is np.add else _lowest(held.values.dtype)
     values = np.full(len(places), start, held.values.dtype)
-    ufunc.at(values, which.reshape(-1), held.values)
+    if ufunc is np.maximum and np.isnan(held.values).any():
+        order = np.lexsort(held.indices[:, [*kept, *sorted(gone)]].T[::-1])
+        _keep_larger(values, which.reshape(-1)[order], held.values[order])
+    else:
+        ufunc.at(values, which.reshape(-1), held.values)
     sizes = tuple(1 if axis in gone else n for axis, n in enumerate(held.shape)) if keep_dims else inner.shape
     return SparseTensor.of_flat(places, values, sizes), sizes
+
+
+def _keep_larger(largest: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
+    """The larger of each element and what was there, the element where one is no number, as in Eigen."""
+    for place, value in zip(places, values, strict=True):
+        if not largest[place] > value:
+            largest[place] = value
 
 
 def _lowest(dtype: np.dtype) -> float | int:

@@ -62,3 +62,12 @@ def test_axes_are_flattened_beside_empty_ones(
 ) -> None:
     types = {"T": "f32", "Tparams": "f32", "Taxis": "i32", "Tindices": "i32", "Tnumsegments": "i32"}
     assert run(op, inputs, **types, **attributes)[0].shape == shape
+
+
+@pytest.mark.parametrize("op", ["Gather", "GatherV2"])
+def test_indices_do_not_matter_where_nothing_is_taken(op: str) -> None:
+    inputs = [np.zeros((2, 0), np.float32), np.int32([0, 7]), np.int32(0)][: 2 if op == "Gather" else 3]
+    assert run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32")[0].shape == (2, 0)
+    inputs[0] = np.zeros((2, 1), np.float32)
+    with pytest.raises(InvalidArgumentError, match="not in"):
+        run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32")

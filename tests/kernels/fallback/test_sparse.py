@@ -60,6 +60,18 @@ def test_gradients_of_slices_go_to_the_first_of_equal_indices() -> None:
         gradients([5, 7], [0, 2])
 
 
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [([3, np.nan, 1], 1), ([1, np.nan], np.nan), ([np.nan, 1, 2], 2), ([5, 2, 3], 5)],
+    ids=str,
+)
+def test_largest_elements_are_those_behind_what_is_no_number(row: list[float], wanted: float) -> None:
+    """As in TensorFlow, in the order of the indices."""
+    places = np.array([[0, i] for i in range(len(row))])[::-1]
+    inputs = [places, np.float32(row)[::-1], np.array([1, len(row)]), np.int32([1])]
+    np.testing.assert_array_equal(run("SparseReduceMax", inputs, T="f32")[0], np.float32([wanted]))
+
+
 def test_rows_without_elements_are_filled() -> None:
     indices, values, empty, places = run("SparseFillEmptyRows", [*sparse(DENSE), np.float32(9)], T="f32")
     assert indices.tolist() == [[0, 1], [1, 0], [2, 0], [2, 2], [2, 3]]
