@@ -101,10 +101,15 @@ class Comparison:
         yield f"no form: {refusal}" if bad else f"{way}: TensorFlow has one: {refusal}"
 
     def _by_numlite(self, model: bytes) -> Outcome:
-        return run(numlite_api, Model(model, list(self.trial.runs), ""), "AUTO")
+        return run(numlite_api, self._model_trial(model), "AUTO")
 
     def _by_litert(self, model: bytes) -> Outcome:
-        return self.litert.run(Model(model, list(self.trial.runs), ""), "AUTO")
+        return self.litert.run(self._model_trial(model), "AUTO")
+
+    def _model_trial(self, model: bytes) -> Model:
+        """With the runs before the first that TensorFlow refuses, of which an interpreter may die."""
+        count = next((i for i, wanted in enumerate(self.wanted) if wanted is None), len(self.wanted))
+        return Model(model, list(self.trial.runs[:count]), "")
 
     def _model(self, way: str, model: bytes, runtime: Callable[[bytes], Outcome]) -> Iterator[str]:
         """The runs by one interpreter, as far as TensorFlow does them."""
