@@ -294,6 +294,11 @@ KNOWN = (
         "LiteRT refuses rows of no indices, which name the whole",
     ),
     Known(
+        ("Conv3D",),
+        r"^differs: (numlite|LiteRT), run \d: .*(must agree in channels|conv3d\.cc:\d+ input->dims->data\[4\])",
+        "CONV_3D has no groups: an open number of channels must be the filter's, in TensorFlow's models, too",
+    ),
+    Known(
         ("Erf",),
         r"^differs: [^#]*not np\.float64\(nan\)",
         "Eigen's function of doubles is no number of infinities, where it is 1 and -1",
