@@ -299,6 +299,11 @@ KNOWN = (
         "CONV_3D has no groups: an open number of channels must be the filter's, in TensorFlow's models, too",
     ),
     Known(
+        ("Fill",),
+        r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ.*T=type: DT_STRING",
+        "of many texts LiteRT's FILL has what lies where the one was",
+    ),
+    Known(
         ("Erf",),
         r"^differs: [^#]*not np\.float64\(nan\)",
         "Eigen's function of doubles is no number of infinities, where it is 1 and -1",
