@@ -1,6 +1,7 @@
 """Random TensorFlow graphs: what TensorFlow computes, numlite computes alike, as a graph and as a model.
 
     python tests/random_graphs.py --tensorflow PYTHON --seconds 3600 --first $(date +%s)000
+    python tests/random_graphs.py --tensorflow PYTHON --seconds 600 --quick    # numlite's ways alone
     python tests/random_graphs.py --tensorflow PYTHON --kind while_loop --count 500
     python tests/random_graphs.py --tensorflow PYTHON --kind Conv2D --show 4711    # one case, with its arrays
 
@@ -53,7 +54,7 @@ def trial_of(number: int, kind: str, tensorflow: TensorFlow) -> Trial:
     return node_trial(draw, recorded(draw, kind))
 
 
-def attempt(tensorflow: TensorFlow, litert: LiteRT, number: int, kind: str) -> str:
+def attempt(tensorflow: TensorFlow, litert: LiteRT | None, number: int, kind: str) -> str:
     """How a case ended, in words that begin with one of GOOD or with "differs"."""
     try:
         trial = trial_of(number, kind, tensorflow)
@@ -70,13 +71,14 @@ def attempt(tensorflow: TensorFlow, litert: LiteRT, number: int, kind: str) -> s
     return f"known: {known.why}"
 
 
-def work(first: int, last: int, kind: str | None, python: str) -> None:
+def work(first: int, last: int, kind: str | None, python: str, quick: bool) -> None:
     """The child."""
-    tensorflow, litert = TensorFlow(python), LiteRT()
+    tensorflow, litert = TensorFlow(python), None if quick else LiteRT()
     for number in range(first, last):
         report(number, partial(attempt, tensorflow, litert, number, kind_of(number, kind)))
     tensorflow.stop()
-    litert.stop()
+    if litert is not None:
+        litert.stop()
 
 
 def show(number: int, kind: str, python: str, keep: Path | None) -> None:
@@ -97,7 +99,7 @@ def search(options: argparse.Namespace) -> int:
     """Runs cases in children until the count or the time is over; the number of findings."""
 
     def command(first: int, last: int) -> list[str]:
-        chosen = ["--kind", options.kind] if options.kind else []
+        chosen = [*(["--kind", options.kind] if options.kind else []), *["--quick"][: options.quick]]
         start = [sys.executable, __file__, "--tensorflow", options.tensorflow, *chosen]
         return [*start, "--work", str(first), str(last)]
 
@@ -123,6 +125,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.0, help="go on for so long")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--children", type=int, default=1)
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="without LiteRT and TensorFlow's converter, in a tenth of the time",
+    )
     parser.add_argument("--show", type=int, metavar="NUMBER", help="one case of --kind")
     parser.add_argument("--keep", type=Path, help="with --show: where to write the graph")
     parser.add_argument("--work", nargs=2, type=int, help=argparse.SUPPRESS)
@@ -130,7 +137,7 @@ def main() -> int:
     if not options.tensorflow:
         parser.error("--tensorflow or NUMLITE_TENSORFLOW must name a Python that has TensorFlow")
     if options.work:
-        work(*options.work, options.kind, options.tensorflow)
+        work(*options.work, options.kind, options.tensorflow, options.quick)
         return 0
     if options.show is not None:
         show(options.show, kind_of(options.show, options.kind), options.tensorflow, options.keep)

@@ -132,6 +132,16 @@ def test_endings() -> None:
     litert.stop()
 
 
+def test_without_litert_neither_it_nor_the_converter_is_asked() -> None:
+    class Runs(StandIn):
+        def convert(self, *given: object) -> bytes:
+            raise AssertionError("it was asked")
+
+    assert compared(trial(), Runs(), None) == "same"
+    assert compared(trial(), Runs(0.01), None).startswith("differs: run_graph, run 0")
+    assert compared(trial("Erfc"), Runs(), None).startswith("no form: UnsupportedError")
+
+
 def test_what_is_near() -> None:
     t = trial()
     y = np.float32([[1, np.nan, 100]])

@@ -9,7 +9,14 @@ from numba import float32, int64
 
 from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
 from .dot_q8 import QUANTIZATION_BYTES
-from .language.operations import add_unsigned_fours, halves_of, joined, pair_products, shuffled_bytes
+from .language.operations import (
+    add_unsigned_fours,
+    byte_pairs,
+    halves_of,
+    joined,
+    pair_products,
+    shuffled_bytes,
+)
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, microkernel, vector
 from .language.target import target
 from .output_q8 import PartialStore
@@ -192,6 +199,6 @@ def _sums_of_eight(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) ->
     """Sums of eight products each, the low halves' and the high ones': four lie within 16 bits."""
     words, sums = vector(i16, 16), []
     for parts in zip(*(halves_of(e, weight) for weight in weights), strict=True):
-        pairs = [e.call("llvm.x86.avx2.pmadd.ub.sw", words, x, w) for x, w in zip(xs, parts, strict=True)]
+        pairs = [byte_pairs(e, x, w) for x, w in zip(xs, parts, strict=True)]
         sums.append(pair_products(e, e.builder.add(*pairs), e.const(1, words)))
     return joined(e, sums)

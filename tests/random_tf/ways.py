@@ -32,12 +32,15 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A trial with TensorFlow's results of each run that it does (None for others)."""
+    """A trial with TensorFlow's results of each run that it does (None for others).
+
+    Without LiteRT nothing is asked of it, nor of TensorFlow's converter.
+    """
 
     trial: Trial
     wanted: list[Arrays | None]
     oracle: Oracle
-    litert: LiteRT
+    litert: LiteRT | None
 
     def findings(self) -> Iterator[str]:
         """What each way has that TensorFlow has not; "no form: why" where both have no conversion."""
@@ -45,7 +48,8 @@ class Comparison:
         model, refusal = self._converted(flex=False)
         if model is not None:
             yield from self._model("numlite", model, self._by_numlite)
-            yield from self._model("LiteRT", model, self._by_litert)
+            if self.litert is not None:
+                yield from self._model("LiteRT", model, self._by_litert)
             return
         yield from self._unconverted("conversion", refusal, flex=False)
         if "select TensorFlow" not in refusal and "SELECT_TF_OPS" not in refusal:
@@ -91,6 +95,9 @@ class Comparison:
         if "no UnsupportedError" in refusal:
             yield f"{way}: {refusal}"
             return
+        if self.litert is None:
+            yield f"no form: {refusal}"
+            return
         try:
             model = self.oracle.convert(t.graph, t.inputs, t.outputs, flex)
         except Refused:
@@ -104,6 +111,7 @@ class Comparison:
         return run(numlite_api, self._model_trial(model), "AUTO")
 
     def _by_litert(self, model: bytes) -> Outcome:
+        assert self.litert is not None
         return self.litert.run(self._model_trial(model), "AUTO")
 
     def _model_trial(self, model: bytes) -> Model:
@@ -125,7 +133,7 @@ class Comparison:
                 return
 
 
-def compared(trial: Trial, oracle: Oracle, litert: LiteRT) -> str:
+def compared(trial: Trial, oracle: Oracle, litert: LiteRT | None) -> str:
     """How a trial ended: "same", "refused" by TensorFlow, "no form" of either converter, or what differs."""
     wanted: list[Arrays | None] = []
     for turn in range(len(trial.runs)):

@@ -18,11 +18,7 @@ from .target import target
 _ALL_LANES, _CURRENT_ROUNDING = constant(i16, -1), constant(i32, 4)
 _VPDPBUSD = {8: "llvm.x86.avx512.vpdpbusd.256", 16: "llvm.x86.avx512.vpdpbusd.512"}
 _PMADDWD = {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd"}
-_PACK_WORDS = {
-    8: "llvm.x86.sse2.packssdw.128",
-    16: "llvm.x86.avx2.packssdw",
-    32: "llvm.x86.avx512.packssdw.512",
-}
+_PACK_WORDS = {8: "sse2.packssdw.128", 16: "avx2.packssdw", 32: "avx512.packssdw.512"}
 # Signed, unsigned.
 _PACK_BYTES = {
     16: ("llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"),
@@ -118,10 +114,14 @@ def _sizes(e: Emitter, x: Value) -> Value:
     return e.call(f"llvm.abs.{suffix(x.type)}", x.type, x, e.const(0, i1))
 
 
+def byte_pairs(e: Emitter, u: Value, s: Value) -> Value:
+    """Sums of two products each of unsigned by signed bytes, which must lie within their 16 bits; AVX2."""
+    return e.call("llvm.x86.avx2.pmadd.ub.sw", vector(i16, u.type.count // 2), u, s)
+
+
 def _unsigned_by_signed(e: Emitter, acc: Value, u: Value, s: Value) -> Value:
-    words = vector(i16, 2 * acc.type.count)
-    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, u, s)
-    return e.builder.add(acc, pair_products(e, pairs, _ones(e, words)))
+    pairs = byte_pairs(e, u, s)
+    return e.builder.add(acc, pair_products(e, pairs, _ones(e, pairs.type)))
 
 
 def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -278,7 +278,7 @@ def packed_words(e: Emitter, a: Value, b: Value) -> Value:
     if _is_arm():
         parts = [e.call("llvm.aarch64.neon.sqxtn.v4i16", vector(i16, 4), v) for v in (a, b)]
         return joined(e, parts)
-    return e.call(_PACK_WORDS[words.count], words, a, b)
+    return e.call(f"llvm.x86.{_PACK_WORDS[words.count]}", words, a, b)
 
 
 def packed_bytes(e: Emitter, a: Value, b: Value, signed: bool = True) -> Value:
