@@ -299,6 +299,11 @@ KNOWN = (
         "CONV_3D has no groups: an open number of channels must be the filter's, in TensorFlow's models, too",
     ),
     Known(
+        ("Gather", "GatherV2"),
+        r"^differs: LiteRT, run \d: RuntimeError: tflite/kernels/gather\.cc:\d+ NumDimensions\(input\) != 1",
+        "LiteRT takes texts of one dimension only",
+    ),
+    Known(
         ("Fill",),
         r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ.*T=type: DT_STRING",
         "of many texts LiteRT's FILL has what lies where the one was",
