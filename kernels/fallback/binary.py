@@ -17,6 +17,16 @@ def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(x + y, x.dtype)
 
 
+def larger(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
+    """The larger, a where one is no number, as C++'s std::max has it."""
+    return np.where(a < b, b, a)
+
+
+def smaller(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
+    """The smaller, a where one is no number, as C++'s std::min has it."""
+    return np.where(b < a, b, a)
+
+
 def _no_zero(x: np.ndarray, y: np.ndarray) -> None:
     """InvalidArgumentError for an integer that is divided by 0."""
     if y.dtype.kind in "iu" and x.size and not np.all(y):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...schema import graph_def
 from .axis import element_of
+from .binary import larger, smaller
 from .dtypes import FLOATS
 from .half_precision import widened
 from .registry import kernel
@@ -46,20 +47,11 @@ def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
     """Hue, saturation and value, hue and saturation from 0 to 1."""
     red, green, blue = np.moveaxis(x, -1, 0)
     # Of two where one is no number the latter, as Eigen has it.
-    value = _larger(blue, _larger(green, red))
-    span = value - _smaller(blue, _smaller(green, red))
+    value = larger(blue, larger(green, red))
+    span = value - smaller(blue, smaller(green, red))
     hue = np.where(span > 0, _hue(x, value, span), 0)
     saturation = np.where(value > 0, span / value, 0)
     return np.stack([hue, saturation, value], axis=-1).astype(x.dtype)
-
-
-def _larger(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
-    """The larger, a where one is no number, as std::max has it."""
-    return np.where(a < b, b, a)
-
-
-def _smaller(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
-    return np.where(b < a, b, a)
 
 
 def _pure(hue: np.ndarray) -> np.ndarray:
@@ -132,11 +124,11 @@ def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """
     _check_channels("AdjustSaturation", x, 3)
     red, green, blue = np.moveaxis(x, -1, 0)
-    value = _larger(red, _larger(green, blue))
-    span = value - _smaller(red, _smaller(green, blue))
+    value = larger(red, larger(green, blue))
+    span = value - smaller(red, smaller(green, blue))
     hue = np.where(span <= 0, 0, _hue(x, value, span))
     saturation = np.where(value > 0, span / value, 0) * element_of("AdjustSaturation", "scale", scale)
-    chroma = value * _smaller(1, _larger(0, saturation))
+    chroma = value * smaller(1, larger(0, saturation))
     sixths = hue * x.dtype.type(6)
     middle = chroma * (1 - np.abs(np.mod(sixths, 2) - 1))
     # A hue that is no number has no colour.

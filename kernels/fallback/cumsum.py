@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .axis import axis_of, scalar
+from .binary import larger, smaller
 from .dtypes import FLOATS, INDICES, NUMBERS
 from .half_precision import in_float32
 from .registry import kernel
@@ -59,9 +60,9 @@ def _log_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     Source: TensorFlow tensorflow/core/kernels/scan_ops.h, LogSumExp.
     """
-    larger, smaller = np.where(a < b, b, a), np.where(b < a, b, a)
-    total = np.log1p(np.exp(smaller - larger)) + larger
-    return np.where(larger == -np.inf, larger, total)
+    most = larger(a, b)
+    total = np.log1p(np.exp(smaller(a, b) - most)) + most
+    return np.where(most == -np.inf, most, total)
 
 
 REGISTRATIONS = (

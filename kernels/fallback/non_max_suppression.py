@@ -9,6 +9,7 @@ import numpy as np
 
 from ...schema import graph_def
 from .axis import element_of
+from .binary import larger, smaller
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -24,26 +25,18 @@ def _intersection_over_union(boxes: np.ndarray) -> Overlap:
     The smaller and the larger of two are C++'s: the first where either is no number.
     """
     wide = boxes.astype(np.float32)
-    low, high = _smaller(wide[:, :2], wide[:, 2:]), _larger(wide[:, :2], wide[:, 2:])
+    low, high = smaller(wide[:, :2], wide[:, 2:]), larger(wide[:, :2], wide[:, 2:])
     with np.errstate(invalid="ignore", over="ignore"):
         area = (high - low).prod(axis=1)
 
     def overlap(box: int) -> np.ndarray:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            sides = _smaller(high, high[box]) - _larger(low, low[box])
+            sides = smaller(high, high[box]) - larger(low, low[box])
             common = np.where(sides < 0, np.float32(0), sides).prod(axis=1)
             found = common / (area + area[box] - common)
         return np.where((area <= 0) | (area[box] <= 0), np.float32(0), found)
 
     return overlap
-
-
-def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where(b < a, b, a)
-
-
-def _larger(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where(a < b, b, a)
 
 
 def _ranked(scores: np.ndarray, least: float) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..requantize import round_half_away
 from .attributes import DataType
+from .binary import larger
 from .dtypes import QUANTIZED, numpy_dtype
 from .quantized_range import checked_range, floats, limits, number, quantized, scalar
 from .registry import kernel
@@ -89,12 +90,7 @@ def _reaches(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
         message = "input_min and input_max must have an element for each channel, or one"
         shapes = f"{list(low.shape)} and {list(high.shape)} for {list(x.shape)}"
         raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
-    return _larger(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
-
-
-def _larger(a: np.ndarray | np.floating, b: np.ndarray | np.floating) -> np.ndarray:
-    """The larger one by C++'s std::max: a where either is no number."""
-    return np.where(a < b, b, a)
+    return larger(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
 
 
 def requantization_range_per_channel(
@@ -139,7 +135,7 @@ def requantize_per_channel(
     lowest, highest = limits(dtype)
     if lowest < 0 and not least <= -np.finfo(np.float32).tiny:
         raise InvalidArgumentError(f"{op}: the output range must begin below 0, got {least} to {most}")
-    reach = _larger(np.asarray(abs(least), np.float32), np.asarray(abs(most), np.float32))
+    reach = larger(np.asarray(abs(least), np.float32), np.asarray(abs(most), np.float32))
     with np.errstate(all="ignore"):
         factor = np.float32(highest) * (reaches / reach / np.float32(1 << 31))
         steps = np.rint(x.astype(np.float32) * factor).astype(np.float64)
