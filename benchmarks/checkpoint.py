@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numlite.converter.execution.checkpoint_writer import write_checkpoint
 from numlite.converter.saved_model import load_checkpoint
-from numlite.converter.saved_model.crc32c import crc32c, masked
+from numlite.converter.saved_model.crc32c import crc32c
+from numlite.kernels.fallback.file_access import SavedTensor
 from numlite.schema import graph_def
-from numlite.schema.saved_model import BundleEntryProto, BundleHeaderProto
 
 _TENSORS = 5
-_MAGIC = 0xDB4775248B80FB57
 
 
 def main() -> None:
@@ -46,40 +46,8 @@ def show(what: str, size: int, run: Callable[[], object]) -> None:
 
 def write(prefix: Path, content: bytes) -> None:
     """A checkpoint of some float tensors with this content, each in its own part of one file."""
-    rows = [(b"", BundleHeaderProto(num_shards=1).SerializeToString())]
-    checksum = masked(crc32c(content))
-    with open(f"{prefix}.data-00000-of-00001", "wb") as file:
-        for i in range(_TENSORS):
-            made = BundleEntryProto(dtype=graph_def.DT_FLOAT, offset=i * len(content), size=len(content))
-            made.crc32c = checksum
-            made.shape.dim.add(size=len(content) // 4)
-            rows.append((b"v%d" % i, made.SerializeToString()))
-            file.write(content)
-    data = block(rows)
-    out = sealed(data)
-    handles = b""
-    for part in (block([]), block([(b"w", number(0) + number(len(data)))])):
-        handles += number(len(out)) + number(len(part))
-        out += sealed(part)
-    Path(f"{prefix}.index").write_bytes(out + handles.ljust(40, b"\0") + _MAGIC.to_bytes(8, "little"))
-
-
-def number(value: int) -> bytes:
-    parts = []
-    while value >= 128:
-        parts.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*parts, value])
-
-
-def block(rows: list[tuple[bytes, bytes]]) -> bytes:
-    out = b"".join(number(0) + number(len(key)) + number(len(value)) + key + value for key, value in rows)
-    return out + (0).to_bytes(4, "little") + (1).to_bytes(4, "little")
-
-
-def sealed(content: bytes) -> bytes:
-    typed = content + b"\0"
-    return typed + masked(crc32c(typed)).to_bytes(4, "little")
+    value = np.frombuffer(content, np.float32)
+    write_checkpoint(prefix, [SavedTensor(f"v{i}", graph_def.DT_FLOAT, value) for i in range(_TENSORS)])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from ..schema.varint import as_varint, varint
 from .errors import ModelError
 from .partition import ControlEdge
 
@@ -19,7 +20,7 @@ def parse_control_dependencies(data: bytes) -> list[list[ControlEdge]]:
     ModelError when the data are damaged or of another version.
     Source: LiteRT tflite/converter/experimental/remat/metadata_util.cc.
     """
-    numbers = _varints(data)
+    numbers = _numbers(data)
     try:
         version = next(numbers)
         if version != _VERSION:
@@ -44,7 +45,7 @@ def serialize_control_dependencies(subgraphs: Sequence[Sequence[ControlEdge]]) -
         numbers.append(len(edges))
         for edge in edges:
             numbers += [2 * n if n >= 0 else -2 * n - 1 for n in edge]
-    return b"".join(map(_varint, numbers))
+    return b"".join(map(as_varint, numbers))
 
 
 def chain(nodes: Iterable[int]) -> list[ControlEdge]:
@@ -52,27 +53,13 @@ def chain(nodes: Iterable[int]) -> list[ControlEdge]:
     return list(pairwise(nodes))
 
 
-def _varints(data: bytes) -> Iterator[int]:
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            yield value
-            value = shift = 0
-        elif shift > 28:
+def _numbers(data: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        number, at = varint(data, at, len(data), f"metadata {METADATA_NAME!r}")
+        if number >> 32:
             raise ModelError(f"metadata {METADATA_NAME!r}: a number must fit in 32 bits")
-    if shift:
-        raise ModelError(f"metadata {METADATA_NAME!r}: it ends too early, at {len(data)} bytes")
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+        yield number
 
 
 def _signed(value: int) -> int:

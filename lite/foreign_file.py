@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+
+from ..schema.fault import ModelError
+from ..schema.varint import varint
 
 _STARTS = (
     (b"PK\x03\x04", "a zip archive (a .keras or PyTorch model, say)"),
@@ -36,28 +40,13 @@ def what_it_is(content: bytes) -> str | None:
 
 def _fields(content: bytes) -> Iterator[tuple[int, int]]:
     """Number and wire type of the first fields of a protobuf message, as far as it is one."""
-    at = 0
-    for _ in range(_MOST_FIELDS):
-        tag, at = _varint(content, at)
-        kind = tag & 7
-        if at >= len(content) or not tag >> 3 or kind not in (_VARINT, _BYTES):
-            return
-        value, at = _varint(content, at)
-        at += value if kind == _BYTES else 0
-        yield tag >> 3, kind
-        if at >= len(content):  # the end, or a part of the file that was not looked at
-            return
-
-
-def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """The number, and where the next one starts; past the end where there is none."""
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(content):
-            return 0, len(content) + 1
-        byte = content[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-    return 0, len(content) + 1
+    at, end = 0, len(content)
+    with suppress(ModelError):
+        for _ in range(_MOST_FIELDS):
+            tag, at = varint(content, at, end, "field")
+            kind = tag & 7
+            if not tag >> 3 or kind not in (_VARINT, _BYTES):
+                return
+            value, at = varint(content, at, end, "field")
+            at += value if kind == _BYTES else 0
+            yield tag >> 3, kind

@@ -10,6 +10,7 @@ import numpy as np
 from ...kernels.fallback.file_access import SavedTensor
 from ...schema.graph_def import VersionDef
 from ...schema.saved_model import BundleEntryProto, BundleHeaderProto
+from ...schema.varint import as_varint
 from ..saved_model.crc32c import crc32c, masked
 
 _MAGIC = 0xDB4775248B80FB57
@@ -53,16 +54,8 @@ def _content(value: np.ndarray) -> tuple[bytes, int]:
     lengths = np.array([len(text) for text in strings], "<u4").tobytes()
     checksum = masked(crc32c(lengths)).to_bytes(4, "little")
     joined = b"".join(strings)
-    varints = b"".join(_varint(len(text)) for text in strings)
+    varints = b"".join(as_varint(len(text)) for text in strings)
     return varints + checksum + joined, crc32c(lengths + checksum + joined)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
 
 
 def _table(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
@@ -72,7 +65,7 @@ def _table(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
     for entries in (rows, [], None):
         # The index names the block of the rows by their last key.
         block = _block([(rows[-1][0], handles[0])] if entries is None else entries)
-        handles.append(_varint(len(written)) + _varint(len(block)))
+        handles.append(as_varint(len(written)) + as_varint(len(block)))
         sealed = block + b"\0"
         written += sealed + masked(crc32c(sealed)).to_bytes(4, "little")
     return bytes(
@@ -82,5 +75,5 @@ def _table(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
 
 def _block(entries: Sequence[tuple[bytes, bytes]]) -> bytes:
     """Entries with whole keys, and one place to begin reading at."""
-    rows = (b"\0" + _varint(len(key)) + _varint(len(value)) + key + value for key, value in entries)
+    rows = (b"\0" + as_varint(len(key)) + as_varint(len(value)) + key + value for key, value in entries)
     return b"".join(rows) + (0).to_bytes(4, "little") + (1).to_bytes(4, "little")

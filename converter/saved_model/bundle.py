@@ -11,12 +11,12 @@ from google.protobuf.message import DecodeError
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import graph_def
 from ...schema.saved_model import BundleEntryProto, BundleHeaderProto
+from ...schema.varint import varint
 from ..element_types import type_name
 from .crc32c import crc32c, masked
 from .stored_tensor import StoredTensor, numpy_type, shape_of, stored
 from .table import read_table
-from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved
-from .wire import slice_key, varint
+from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved, slice_key
 
 # The version of the format that this reads.
 _VERSION = 1

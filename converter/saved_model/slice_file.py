@@ -17,8 +17,7 @@ from ...schema.saved_model import SavedSliceMeta, SavedTensorSlices
 from ..element_types import type_name
 from .stored_tensor import StoredTensor, numpy_type, shape_of, stored
 from .table import read_table
-from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved
-from .wire import slice_key
+from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved, slice_key
 
 # Types whose elements are in another field than their own kind's.
 _FIELDS = {

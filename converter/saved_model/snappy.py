@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...lite.errors import ModelError
-from .wire import varint
+from ...schema.varint import varint
 
 # A copy of three bytes gives 64: nothing grows more than this.
 _MOST_GROWTH = 32

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...schema.varint import varint
 from .crc32c import crc32c, masked
 from .snappy import decompressed
-from .wire import varint
 
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57

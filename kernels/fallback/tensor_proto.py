@@ -12,6 +12,7 @@ from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...lite.string_tensor import string_array
 from ...schema import graph_def
 from ...schema.graph_def import TensorProto
+from ...schema.varint import as_varint, varint
 from .dtypes import data_type_of, numpy_dtype, type_name
 
 # The field that lists the elements of each type; half and the other small floats list bits.
@@ -96,7 +97,7 @@ def _strings(content: bytes, count: int) -> list[bytes]:
     at = 0
     lengths: list[int] = []
     while len(lengths) < count:
-        length, at = _varint(content, at)
+        length, at = varint(content, at, len(content), "constant: lengths of strings")
         lengths.append(length)
     found = []
     for length in lengths:
@@ -110,26 +111,8 @@ def _strings(content: bytes, count: int) -> list[bytes]:
 def packed_strings(items: Iterable[bytes]) -> bytes:
     """Strings as a tensor_content: the lengths of all as varints, then their bytes."""
     texts = list(items)
-    lengths = b"".join(_as_varint(len(text)) for text in texts)
+    lengths = b"".join(as_varint(len(text)) for text in texts)
     return lengths + b"".join(texts)
-
-
-def _as_varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes((*found, value))
-
-
-def _varint(content: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(content) and shift < 64:
-        byte = content[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
-    raise ModelError("constant: the lengths of its strings end too early")
 
 
 def _listed(proto: TensorProto, dtype: np.dtype) -> np.ndarray:

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, Message
 from numlite.converter.execution.checkpoint_writer import write_checkpoint
 from numlite.converter.saved_model import load_checkpoint
 from numlite.converter.saved_model.table import read_table
-from numlite.converter.saved_model.wire import slice_key
+from numlite.converter.saved_model.tensor_slice import slice_key
 from numlite.kernels.fallback.file_access import SavedTensor
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import graph_def

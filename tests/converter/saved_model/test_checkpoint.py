@@ -14,7 +14,7 @@ from numlite.converter.saved_model.checkpoint import load_checkpoint
 from numlite.converter.saved_model.crc32c import crc32c, masked
 from numlite.converter.saved_model.snappy import decompressed
 from numlite.converter.saved_model.table import read_table
-from numlite.converter.saved_model.wire import slice_key
+from numlite.converter.saved_model.tensor_slice import slice_key
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import graph_def
 from numlite.schema.graph_def import TensorProto

@@ -11,6 +11,7 @@ import hashlib
 import struct
 from collections.abc import Collection, Iterable, Mapping
 
+from .....schema.varint import as_varint
 from . import aarch64
 from .object_file import Symbol, read_objects, with_texts
 from .placing import Placing, aligned
@@ -119,7 +120,7 @@ class _Dylib:
     def link_edit(self, data: int) -> dict[str, bytes]:
         rebases = bytearray([_REBASE_POINTER])
         for place, _ in sorted(self.placing.pointers):
-            rebases += bytes([0x20 | _DATA_SEGMENT]) + _uleb(place - data) + b"\x51"
+            rebases += bytes([0x20 | _DATA_SEGMENT]) + as_varint(place - data) + b"\x51"
         binds = bytearray([_BIND_FIRST_LIBRARY, _BIND_POINTER])
         for place, name in sorted(self.placing.imported):
             binds += (
@@ -127,7 +128,7 @@ class _Dylib:
                 + name.encode()
                 + b"\0"
                 + bytes([0x70 | _DATA_SEGMENT])
-                + _uleb(place - data)
+                + as_varint(place - data)
                 + b"\x90"
             )
         strings, entries = bytearray(b"\0"), bytearray()
@@ -166,14 +167,6 @@ def _library(command: int, path: bytes) -> bytes:
     return struct.pack("<6I", command, 24 + len(text), 24, 2, 1 << 16, 1 << 16) + text
 
 
-def _uleb(value: int) -> bytes:
-    found = bytearray()
-    while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*found, value])
-
-
 def _fixed_uleb(value: int) -> bytes:
     """In four bytes, whatever the value, so that places are known beforehand."""
     parts = [value >> shift & 0x7F for shift in (0, 7, 14, 21)]
@@ -187,9 +180,9 @@ def _export_trie(addresses: Mapping[str, int]) -> bytes:
     def write(names: list[str], done: int) -> int:
         """The node of names that have `done` letters in common; where it lies."""
         start = len(found)
-        ended = _uleb(0) + _uleb(addresses[names[0]]) if len(names[0]) == done else b""
+        ended = as_varint(0) + as_varint(addresses[names[0]]) if len(names[0]) == done else b""
         edges = _edges(names[1:] if ended else names, done)
-        found.extend(_uleb(len(ended)) + ended + bytes([len(edges)]))
+        found.extend(as_varint(len(ended)) + ended + bytes([len(edges)]))
         holes = []
         for text, _ in edges:
             found.extend(text.encode() + b"\0")
