@@ -13,15 +13,15 @@ from ..building.body import Body
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
-from .stacked import Growing, Stacked
+from .stacked import Branched, Growing, Stacked
 
 if TYPE_CHECKING:
     from .graph_import import Importer
 
 # A list of tensors (ONNX's sequences), which a graph has none of: it is known how many there are.
 Sequences = list[Tensor]
-# Those of a length that is not known are one tensor, or what a turn of a loop makes of one.
-Held = Tensor | Sequences | Stacked | Growing | None
+# Those of a length that is not known are one tensor, what a turn of a loop makes of one, or two branches'.
+Held = Tensor | Sequences | Stacked | Growing | Branched | None
 Result = Tensor | Sequence[Held]
 Rule = Callable[["Call"], Result]
 

@@ -2,69 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32, DT_INT64
-from ...schema.onnx import AttributeProto, GraphProto, ValueInfoProto
+from ...schema.onnx import GraphProto, ValueInfoProto
 from ..building.body import Body
-from ..building.control_flow import if_node, while_loop
+from ..building.control_flow import while_loop
 from ..building.movement import axis_of
 from ..building.region import Region
 from ..building.tensor import Tensor
+from .branches import Run, captures, chosen, sequences_within
 from .call import Call, Held, Rule
 from .element_types import inner_type
 from .graph_import import declared_shape
 from .stacked import Growing, Stacked, carried_on
 
 _NO_LIMIT = 2**31 - 1
-
-
-def outer_names(graph: GraphProto) -> Iterator[str]:
-    """What the graph uses and does not give itself, in order of use."""
-    own = {info.name for info in graph.input} | {proto.name for proto in graph.initializer}
-    for node in graph.node:
-        yield from (name for name in node.input if name and name not in own)
-        for attribute in node.attribute:
-            if attribute.type in (AttributeProto.GRAPH, AttributeProto.UNDEFINED):
-                yield from (name for name in outer_names(attribute.g) if name not in own)
-        own.update(node.output)
-    yield from (info.name for info in graph.output if info.name not in own)
-
-
-def captures(c: Call, *graphs: GraphProto) -> dict[str, Tensor]:
-    """Tensors of the graph around that the subgraphs use, but for constants; a sequence's item by item."""
-    found: dict[str, Tensor] = {}
-    for name in dict.fromkeys(name for graph in graphs for name in outer_names(graph)):
-        held = c.importer.find(name)
-        tensors = {name: held.tensor if isinstance(held, Stacked) else held}
-        if isinstance(held, list):
-            tensors = {_item(name, place): item for place, item in enumerate(held)}
-        found |= {
-            key: each for key, each in tensors.items() if isinstance(each, Tensor) and each.data is None
-        }
-    return found
-
-
-def _item(name: str, place: int) -> str:
-    return f"\0item{place}/{name}"
-
-
-def _sequences(c: Call, body: Body, graph: GraphProto, outer: dict[str, Tensor]) -> dict[str, Held]:
-    """The captured sequences, of tensors of the body."""
-    found: dict[str, Held] = {}
-    for name in outer_names(graph):
-        held = c.importer.find(name)
-        if isinstance(held, Stacked):
-            found[name] = Stacked(outer[name])
-        elif isinstance(held, list):
-            found[name] = [
-                outer[_item(name, place)] if item.data is None else body.constant(item.data, item.name)
-                for place, item in enumerate(held)
-            ]
-    return found
 
 
 def _imported(
@@ -84,7 +40,7 @@ def _values(
     importer = c.importer.inner(body)
     importer.outputs = {info.name for info in graph.output}
     importer.values.update(outer)
-    importer.values.update(_sequences(c, body, graph, outer))
+    importer.values.update(sequences_within(c.importer, body, graph, outer))
     importer.initializers(graph)
     if len(graph.input) != len(inputs):
         raise ModelError(f"the subgraph must have {len(inputs)} inputs, got {len(graph.input)}")
@@ -108,65 +64,94 @@ def _as_declared(tensor: Tensor, info: ValueInfoProto) -> Tensor:
     return tensor.body.reshaped(tensor, declared)
 
 
-def if_(c: Call) -> list[Tensor]:
-    """IF; the branch itself where the condition is constant."""
+def if_(c: Call) -> list[Held]:
+    """IF; the branch itself where the condition is constant. Branches may give sequences, and no value."""
     condition = c.input(0)
     graphs = [c.graph("then_branch"), c.graph("else_branch")]
     if condition.data is not None:
         return _in_place(c, graphs[0] if condition.data.reshape(-1)[0] else graphs[1])
-    outer = captures(c, *graphs)
-    ends, functions = [], []
-    for what, graph in zip(("then", "else"), graphs, strict=True):
-        region = Region(c.importer.shared, f"{c.body.prefix}/{what}", list(outer.values()), what)
-        results = _imported(c, region.body, graph, [], dict(zip(outer, region.given, strict=True)))
-        ends.append(region.finish(results))
-        functions.append(region.function.name)
-    condition = c.make("Reshape", condition, c.body.integers([]))
-    return if_node(c.body, condition, list(outer.values()), ends, functions)
+
+    def run(graph: GraphProto) -> Run:
+        return lambda body, outer: _values(c, body, graph, [], outer)
+
+    outer = captures(c.importer, *graphs)
+    return chosen(c.importer.shared, c.body, condition, outer, [run(graph) for graph in graphs])
 
 
-def _in_place(c: Call, graph: GraphProto) -> list[Tensor]:
+def _in_place(c: Call, graph: GraphProto) -> list[Held]:
     importer = c.importer.inner(c.body)
     importer.outputs = {info.name for info in graph.output}
     importer.initializers(graph)
     importer.run(graph.node)
-    found = [importer.find(info.name) for info in graph.output]
-    return found  # type: ignore[return-value]
+    return [importer.find(info.name) for info in graph.output]
 
 
 def loop(c: Call) -> list[Held]:
     """WHILE over the count, the condition and what is carried; lists for what each turn gives.
 
-    A sequence that is carried, and that each turn puts items behind, is such a list too.
+    A sequence that is carried, and that turns put items behind, is such a list too; where only some turns do,
+    with a list of which items are there.
     """
     graph, given = c.graph("body"), list(c.operands[2:])
     sequences = [place for place, held in enumerate(given) if isinstance(held, list | Stacked)]
     carried = [c.input(2 + place) for place in range(len(given)) if place not in sequences]
     limit, first = c.optional(0), c.optional(1)
-    scans = len(graph.output) - 1 - len(carried)
-    count = None if limit is None else _count(c.make("Reshape", limit, c.body.integers([])), scans > 0)
-    keeps = c.body.scalar(True, DT_BOOL) if first is None else c.make("Reshape", first, c.body.integers([]))
-    if scans < len(sequences) or len(graph.input) != 2 + len(given):
+    scans = len(graph.output) - 1 - len(given)
+    if scans < 0 or len(graph.input) != 2 + len(given):
         raise ModelError("the body must take and give what is carried")
+    outer = captures(c.importer, graph)
 
-    def turn(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
+    def values(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Held]:
         at = body.cast(place, DT_INT64)
         if graph.input[0].type.tensor_type.elem_type:
             at = body.cast(place, inner_type(graph.input[0].type.tensor_type.elem_type))
         rest = iter(state)
-        inputs = [Growing() if place in sequences else next(rest) for place in range(len(given))]
-        found = _values(c, body, graph, [at, body.scalar(True, DT_BOOL), *inputs], outer)
-        grown = [_grown(found[1 + place]) for place in sequences]
-        return [*(_tensor(each) for place, each in enumerate(found) if place - 1 not in sequences), *grown]
+        inputs = [Growing(place) if place in sequences else next(rest) for place in range(len(given))]
+        return _values(c, body, graph, [at, body.scalar(True, DT_BOOL), *inputs], outer)
 
-    results: list[Held] = list(
-        while_loop(c.importer.shared, c.body, captures(c, graph), carried, scans, turn, count, keeps)
-    )
-    ends = results[len(results) - len(sequences) :]
-    del results[len(results) - len(sequences) :]
-    for place, items in zip(sequences, ends, strict=True):
-        results.insert(place, carried_on(given[place], _tensor(items)))
+    unsure = _unsure(c, sequences, carried, outer, values)
+
+    def turn(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
+        found = values(body, place, state, outer)
+        grown = [_grown(found[1 + place], place) for place in sequences]
+        return [
+            *(_tensor(each) for place, each in enumerate(found) if place - 1 not in sequences),
+            *(each.packed() for each in grown),
+            *(each.presence() for each in grown if each.place in unsure),
+        ]
+
+    lists = scans + len(sequences) + len(unsure)
+    count = None if limit is None else _count(c.make("Reshape", limit, c.body.integers([])), lists > 0)
+    keeps = c.body.scalar(True, DT_BOOL) if first is None else c.make("Reshape", first, c.body.integers([]))
+    found = while_loop(c.importer.shared, c.body, outer, carried, lists, turn, count, keeps)
+    results: list[Held] = list(found[: len(carried) + scans])
+    ends = found[len(results) :]
+    presence = dict(zip(unsure, ends[len(sequences) :], strict=True))
+    for place, items in zip(sequences, ends, strict=False):
+        results.insert(place, carried_on(given[place], items, presence.get(place)))
     return results
+
+
+def _unsure(
+    c: Call,
+    sequences: Sequence[int],
+    carried: Sequence[Tensor],
+    outer: dict[str, Tensor],
+    values: Callable[[Body, Tensor, Sequence[Tensor], dict[str, Tensor]], list[Held]],
+) -> list[int]:
+    """The sequences that not every turn puts as many items behind, as a turn on trial tells."""
+    if not sequences:
+        return []
+    builder, like = c.importer.shared, [c.body.scalar(0, DT_INT32), *carried, *outer.values()]
+    trial = Region(builder, f"{c.body.prefix}/trial", like)
+    held = dict(zip(outer, trial.given[1 + len(carried) :], strict=True))
+    before, functions = len(builder.refusals), len(builder.module.ops)
+    try:
+        found = values(trial.body, trial.given[0], trial.given[1 : 1 + len(carried)], held)
+    finally:
+        del builder.module.ops[functions - 1 :]
+    del builder.refusals[before:]
+    return [place for place in sequences if not _grown(found[1 + place], place).is_sure]
 
 
 def _tensor(held: Held) -> Tensor:
@@ -175,11 +160,11 @@ def _tensor(held: Held) -> Tensor:
     return held
 
 
-def _grown(held: Held) -> Tensor:
+def _grown(held: Held, place: int) -> Growing:
     """What a turn has put behind the sequence that it was given."""
-    if not isinstance(held, Growing):
+    if not isinstance(held, Growing) or held.place != place:
         raise UnsupportedError("a sequence that is carried by a loop: a turn may only put items behind it")
-    return held.packed()
+    return held
 
 
 def _count(limit: Tensor, is_length: bool) -> Tensor:
@@ -212,7 +197,7 @@ def scan(c: Call) -> list[Tensor]:
         raise ModelError("num_scan_inputs must be positive, got 0")
     size = rows[0].sizes[0]
     count = c.body.scalar(size, DT_INT32) if size != -1 else c.body.size(rows[0], 0)
-    outer = captures(c, graph)
+    outer = captures(c.importer, graph)
     hidden = {f"\0row{place}": row for place, row in enumerate(rows)}
     scans = len(graph.output) - len(carried)
 

@@ -15,11 +15,15 @@ from ..building.computed_types import inner_array
 from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
 from ..shapes.dimensions import Symbol
-from .call import Call, Held
+from .branches import Run, captured, captures, chosen, sequences_within, within
+from .call import Call, Held, Rule
 from .model_file import ONNX_DOMAINS
 from .register import domain_of, rule_of
+from .stacked import Branched
 from .tensor_data import TensorData
 
+# Operators that see both branches of a value: all others run in each.
+_TAKE_BRANCHES = frozenset(("Identity", "If", "Optional", "OptionalGetElement", "OptionalHasElement"))
 # Functions within functions.
 _DEEPEST = 50
 
@@ -159,8 +163,47 @@ class Importer:
         rule = rule_of(domain, node.op_type)
         if rule is None:
             raise UnsupportedError("no builtin operators are known for it")
-        made = rule(Call(self, node, operands, self.opsets[domain], attributes))
+        return self._by_rule(rule, node, operands, attributes)
+
+    def _by_rule(
+        self, rule: Rule, node: NodeProto, operands: list[Held], attributes: dict[str, AttributeProto]
+    ) -> list[Held]:
+        branched = [place for place, held in enumerate(operands) if isinstance(held, Branched)]
+        if branched and node.op_type not in _TAKE_BRANCHES:
+            return self._in_branches(branched[0], rule, node, operands, attributes)
+        made = rule(Call(self, node, operands, self.opsets[domain_of(node.domain)], attributes))
         return [made] if isinstance(made, Tensor) else list(made)
+
+    def _in_branches(
+        self,
+        place: int,
+        rule: Rule,
+        node: NodeProto,
+        operands: list[Held],
+        attributes: dict[str, AttributeProto],
+    ) -> list[Held]:
+        """The node on what either branch has given."""
+        graphs = [each.g for each in attributes.values() if each.type == AttributeProto.GRAPH]
+        given = {f"\0{place}": held for place, held in enumerate(operands)}
+        held = operands[place]
+        assert isinstance(held, Branched)
+
+        def run(is_yes: bool) -> Run:
+            def made(body: Body, outer: dict[str, Tensor]) -> list[Held]:
+                importer = self.inner(body)
+                importer.values.update(outer)
+                for graph in graphs:
+                    importer.values.update(sequences_within(self, body, graph, outer))
+                own = list(within(body, given, outer).values())
+                both = own[place]
+                assert isinstance(both, Branched)
+                own[place] = both.yes if is_yes else both.no
+                return importer._by_rule(rule, node, own, attributes)
+
+            return made
+
+        outer = captures(self, *graphs) | captured(given)
+        return chosen(self.shared, self.body, held.condition, outer, [run(True), run(False)])
 
     def _attributes(self, node: NodeProto) -> dict[str, AttributeProto]:
         """By name; what refers to the function's own is replaced by what its call gives."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import DT_INT32
+from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.body import Body
+from ..building.control_flow import while_loop
 from ..building.movement import axis_of, equal_parts, split_of
 from ..building.tensor import Tensor
+from .branches import captured, captures, sequences_within, within
 from .call import Call, Held, Rule
-from .stacked import Growing, Stacked, stacked
+from .stacked import Branched, Growing, Stacked, stacked
 
 # A sequence that is mapped is written out item by item.
 _MOST_ITEMS = 256
@@ -44,7 +49,9 @@ def at(c: Call) -> Tensor:
 def insert(c: Call) -> list[Held]:
     held = c.operands[0]
     if isinstance(held, Growing) and c.optional(2) is None:
-        return [Growing((*held.items, c.input(1)))]
+        return [held.put(c.input(1))]
+    if isinstance(held, Stacked):
+        return [held.with_item(c.input(1), c.optional(2))]
     items = list(c.sequence(0))
     place = _place(c, 2, len(items))
     if not -len(items) <= place <= len(items):
@@ -54,6 +61,9 @@ def insert(c: Call) -> list[Held]:
 
 
 def erase(c: Call) -> list[Held]:
+    held = c.operands[0]
+    if isinstance(held, Stacked):
+        return [held.without_item(c.optional(1))]
     items = list(c.sequence(0))
     del items[axis_of(_place(c, 1, len(items) - 1), len(items))]
     return [items]
@@ -104,6 +114,8 @@ def split_to(c: Call) -> list[Held]:
 
 def mapped(c: Call) -> list[Held]:
     """The subgraph on each item, and on those of other sequences beside it."""
+    if any(isinstance(held, Stacked) for held in c.operands):
+        return _mapped_in_turns(c)
     graph, items = c.graph("body"), c.sequence(0)
     if len(items) > _MOST_ITEMS:
         raise UnsupportedError(f"a sequence of at most {_MOST_ITEMS} items is mapped, got {len(items)}")
@@ -122,19 +134,68 @@ def mapped(c: Call) -> list[Held]:
     return list(results)
 
 
+def _mapped_in_turns(c: Call) -> list[Held]:
+    """The subgraph on items whose number is known only when the model runs."""
+    graph, importer = c.graph("body"), c.importer
+    given: dict[str, Held] = {
+        f"\0{place}": stacked(held) if isinstance(held, list) else held
+        for place, held in enumerate(c.operands)
+    }
+    rows = next(held.tensor for held in given.values() if isinstance(held, Stacked))
+    if len(graph.input) != len(given):
+        raise ModelError(f"the subgraph must have {len(given)} inputs, got {len(graph.input)}")
+
+    def turn(body: Body, place: Tensor, _: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
+        inner = importer.inner(body)
+        inner.values.update({**outer, **sequences_within(importer, body, graph, outer)})
+        inner.initializers(graph)
+        for info, held in zip(graph.input, within(body, given, outer).values(), strict=True):
+            inner.values[info.name] = held.item(place) if isinstance(held, Stacked) else held
+        inner.run(graph.node)
+        results = [inner.find(info.name) for info in graph.output]
+        return [body.scalar(True, DT_BOOL), *(each for each in results if isinstance(each, Tensor))]
+
+    outer = captures(importer, graph) | captured(given)
+    count, keeps = c.body.size(rows, 0), c.body.scalar(True, DT_BOOL)
+    lists = while_loop(importer.shared, c.body, outer, [], len(graph.output), turn, count, keeps)
+    return [Stacked(each) for each in lists]
+
+
 def optional(c: Call) -> list[Held]:
     """The value, or nothing."""
     return [c.operands[0] if c.operands else None]
 
 
 def has_element(c: Call) -> Tensor:
-    return c.body.constant(np.array(bool(c.operands) and c.operands[0] is not None))
+    return _has(c, c.operands[0] if c.operands else None)
+
+
+def _has(c: Call, held: Held) -> Tensor:
+    if not isinstance(held, Branched):
+        return c.body.constant(np.array(held is not None))
+    yes, no = _has(c, held.yes), _has(c, held.no)
+    both = (
+        c.make("LogicalAnd", held.condition, yes),
+        c.make("LogicalAnd", c.make("LogicalNot", held.condition), no),
+    )
+    return c.make("LogicalOr", *both)
 
 
 def get_element(c: Call) -> list[Held]:
-    if not c.operands or c.operands[0] is None:
+    found = _element(c.operands[0] if c.operands else None)
+    if found is None:
         raise ModelError("there must be a value to be got")
-    return [c.operands[0]]
+    return [found]
+
+
+def _element(held: Held) -> Held:
+    """The value where there is one: nobody may ask for it where there is none."""
+    if not isinstance(held, Branched):
+        return held
+    yes, no = _element(held.yes), _element(held.no)
+    if yes is None or no is None:
+        return no if yes is None else yes
+    return Branched(held.condition, yes, no)
 
 
 REGISTRATIONS: dict[str, Rule] = {
