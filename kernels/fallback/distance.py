@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .attributes import DataType
-from .axis import scalar
+from .axis import flattened, scalar
 from .dtypes import PLAIN, REAL, numpy_dtype
 from .kernel import checked_shape
 from .registry import kernel
@@ -105,7 +105,7 @@ def isotonic_regression(x: np.ndarray, *, output_dtype: DataType) -> tuple[np.nd
     """The nearest rows that never rise, by pooling neighbours that do; and which pool each element is in."""
     if not x.ndim:
         raise InvalidArgumentError("IsotonicRegression: input must have an axis, got a scalar")
-    rows = x.reshape(-1, x.shape[-1]) if x.size else x.reshape(0, x.shape[-1])
+    rows = flattened(x, x.ndim - 1)
     made, segments = np.empty(rows.shape, np.float64), np.empty(rows.shape, np.int32)
     for row, values in enumerate(rows.tolist()):
         pools: list[list[float]] = []

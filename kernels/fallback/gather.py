@@ -23,16 +23,7 @@ def gather(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """params[indices]: indices' axes in place of the first."""
     if not params.ndim:
         raise InvalidArgumentError("Gather: params must have an axis, got a scalar")
-    return _taken(params, indices, 0)
-
-
-def _taken(params: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
-    """np.take, of indices that are looked at where there is something to take, as in TensorFlow."""
-    shape = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
-    if 0 in shape:
-        return np.zeros(shape, params.dtype)
-    check_indices(indices, params.shape[axis])
-    return np.take(params, indices, axis)
+    return gather_v2(params, indices, np.array(0), batch_dims=0)
 
 
 def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batch_dims: int) -> np.ndarray:
@@ -48,9 +39,12 @@ def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batc
     if params.shape[:batch] != indices.shape[:batch]:
         message = f"got {list(params.shape)} and {list(indices.shape)}"
         raise InvalidArgumentError(f"GatherV2: the first {batch} sizes must agree, {message}")
-    if not batch:
-        return _taken(params, indices, along)
+    shape = (*params.shape[:along], *indices.shape[batch:], *params.shape[along + 1 :])
+    if 0 in shape:
+        return np.zeros(shape, params.dtype)  # indices are looked at where there is something to take
     check_indices(indices, params.shape[along])
+    if not batch:
+        return np.take(params, indices, along)
     flat = flattened(params, batch)
     chosen = flattened(indices, batch)
     rows = np.arange(len(flat)).reshape(-1, *(1,) * (chosen.ndim - 1))
@@ -58,7 +52,7 @@ def gather_v2(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batc
     taken = moved[rows, chosen]
     inner = list(range(1, chosen.ndim))
     placed = np.moveaxis(taken, inner, [i + along - batch for i in inner])
-    return placed.reshape(*params.shape[:batch], *placed.shape[1:])
+    return placed.reshape(shape)
 
 
 def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:

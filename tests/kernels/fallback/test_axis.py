@@ -64,10 +64,23 @@ def test_axes_are_flattened_beside_empty_ones(
     assert run(op, inputs, **types, **attributes)[0].shape == shape
 
 
-@pytest.mark.parametrize("op", ["Gather", "GatherV2"])
-def test_indices_do_not_matter_where_nothing_is_taken(op: str) -> None:
-    inputs = [np.zeros((2, 0), np.float32), np.int32([0, 7]), np.int32(0)][: 2 if op == "Gather" else 3]
-    assert run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32")[0].shape == (2, 0)
-    inputs[0] = np.zeros((2, 1), np.float32)
+@pytest.mark.parametrize(("op", "axis"), [("Gather", 0), ("GatherV2", 0), ("GatherV2", 1)])
+def test_indices_do_not_matter_where_nothing_is_taken(op: str, axis: int) -> None:
+    shape = (2, 2)[:axis]
+    inputs = [np.zeros((*shape, 2, 0), np.float32), np.full((*shape, 2), 7, np.int32), np.int32(axis)]
+    batch_dims = {"batch_dims": f"i32${axis}"} if axis else {}
+    inputs = inputs[: 2 if op == "Gather" else 3]
+    assert run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32", **batch_dims)[0].shape == (
+        *shape,
+        2,
+        0,
+    )
+    inputs[0] = np.zeros((*shape, 2, 1), np.float32)
     with pytest.raises(InvalidArgumentError, match="not in"):
-        run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32")
+        run(op, inputs, Tparams="f32", Tindices="i32", Taxis="i32", **batch_dims)
+
+
+def test_rows_of_isotonic_regression_may_be_empty() -> None:
+    for shape in ((3, 0), (0, 3), (2, 0, 3)):
+        y, pools = run("IsotonicRegression", [np.zeros(shape, np.float32)], T="f32", output_dtype="f32")
+        assert y.shape == pools.shape == shape
