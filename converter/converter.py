@@ -27,6 +27,7 @@ from .lite_graph import Failure
 from .target_spec import Settings, TargetSpec
 
 if TYPE_CHECKING:
+    from .onnx.model_import import OnnxShapes
     from .quantization.converter_settings import Quantization
 
 
@@ -134,14 +135,15 @@ class Converter(KnownSettings):
     def from_onnx(
         cls,
         onnx_model: Message | bytes | str | PathLike[str],
-        input_shapes: Shapes | None = None,
+        input_shapes: OnnxShapes | None = None,
         input_values: Mapping[str, object] | None = None,
         channels_last: Collection[str] = (),
     ) -> Converter:
         """Of an ONNX model: a file, its content, or a ModelProto. Neither onnx nor onnxruntime is needed.
 
-        input_shapes replace those of inputs, by name; input_values are inputs that become constants;
-        channels_last names inputs and outputs that shall be [n, ..., c] where the model has [n, c, ...].
+        input_shapes replace those of inputs, by name (a list of shapes for a sequence); input_values are
+        inputs that become constants; channels_last names inputs and outputs that shall be [n, ..., c] where
+        the model has [n, c, ...].
         Data outside the file are read from its folder alone.
         """
         from .onnx.model_import import onnx_entry

@@ -10,7 +10,11 @@ import numpy as np
 
 
 def write(folder: Path) -> int:
-    """Each test as <name>.onnx and <name>.npz (its inputs i0 ..., its outputs o0 ...); how many there are."""
+    """Each test as <name>.onnx and <name>.npz; how many there are.
+
+    Its inputs are i0 ..., its outputs o0 ...; of a sequence i0[] says how many items it has, i0[0] ... are
+    the items, and i0[none] stands for an optional value that is not there.
+    """
     warnings.simplefilter("ignore")
     from onnx import TensorProto, numpy_helper
     from onnx.backend.test.case.node import collect_testcases
@@ -25,6 +29,12 @@ def write(folder: Path) -> int:
                         value = numpy_helper.to_array(value)
                     if isinstance(value, np.ndarray | np.generic):
                         arrays[f"{role}{place}"] = _plain(np.asarray(value))
+                    elif isinstance(value, list):
+                        arrays[f"{role}{place}[]"] = np.array(len(value))
+                        items = enumerate(value)
+                        arrays |= {f"{role}{place}[{at}]": _plain(np.asarray(item)) for at, item in items}
+                    elif value is None:
+                        arrays[f"{role}{place}[none]"] = np.array(True)
         (folder / f"{case.name}.onnx").write_bytes(case.model.SerializeToString())
         np.savez(folder / f"{case.name}.npz", **arrays)
         count += 1

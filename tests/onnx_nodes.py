@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numlite
 from numlite.converter import Converter, OpsSet
 from numlite.lite.errors import UnsupportedError
-from numlite.schema.onnx import ModelProto
+from numlite.schema.onnx import ModelProto, ValueInfoProto
 
 _WRITER = Path(__file__).with_name("onnx_node_cases.py")
 # What is due, what ONNX itself allows (some of its outputs have four digits), and of 16 bits.
 _EXACT, _ONNX, _SHORT = 1e-5, 1e-3, 1e-2
+_ASKS_FOR_NUMBERS = re.compile("must be constant|a constant number of turns|fixed number of outputs")
 _RANDOM = re.compile("bernoulli|training_dropout(?!_zero)")
 
 
@@ -40,9 +41,10 @@ _RANDOM = re.compile("bernoulli|training_dropout(?!_zero)")
 class Outcome:
     """How one test ended, and why.
 
-    bound: passed with inputs that are sizes or settings as constants; select: with TensorFlow's ops in the
-    model; drawn: random numbers, of which only shapes are compared; close: nearer than ONNX asks for, but
-    not as near as is due; wrong: farther; failed: with another error than a refusal.
+    bound: passed with inputs that are sizes or settings as constants, or with the lengths of sequences;
+    select: with TensorFlow's ops in the model; drawn: random numbers, of which only shapes are compared;
+    close: nearer than ONNX asks for, but not as near as is due; wrong: farther; failed: with another error
+    than a refusal.
     """
 
     name: str
@@ -88,17 +90,48 @@ def outcome(path: Path) -> Outcome:
 
 def _converted(path: Path, arrays: dict[str, np.ndarray]) -> tuple[bytes, str]:
     """The model, and what it took: nothing (passed), constant settings (bound), TensorFlow's ops (select)."""
+    shapes, values = _lengths(path, arrays), _missing(path, arrays)
     try:
-        return Converter.from_onnx(path).convert(), "passed"
+        ended = "bound" if shapes or values else "passed"
+        return Converter.from_onnx(path, shapes, values).convert(), ended
     except UnsupportedError as error:
-        values = _small_inputs(path, arrays) if "must be constant" in str(error) else {}
-        if values:
-            return Converter.from_onnx(path, input_values=values).convert(), "bound"
+        small = _small_inputs(path, arrays) if _ASKS_FOR_NUMBERS.search(str(error)) else {}
+        if small:
+            return Converter.from_onnx(path, shapes, {**small, **values}).convert(), "bound"
         if "(--select-tf-ops)" not in str(error):
             raise
-        converter = Converter.from_onnx(path)
+        converter = Converter.from_onnx(path, shapes, values)
         converter.target_spec.supported_ops = [OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS]
         return converter.convert(), "select"
+
+
+def _lengths(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, list]:
+    """The shapes of the items of inputs that are sequences."""
+    found = {}
+    for place, info in enumerate(ModelProto.FromString(path.read_bytes()).graph.input):
+        if f"i{place}[]" in arrays:
+            count = int(arrays[f"i{place}[]"])
+            found[info.name] = [list(arrays[f"i{place}[{at}]"].shape) for at in range(count)]
+    return found
+
+
+def _missing(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, None]:
+    """The inputs that are optional values, and not there."""
+    inputs = ModelProto.FromString(path.read_bytes()).graph.input
+    return {info.name: None for place, info in enumerate(inputs) if f"i{place}[none]" in arrays}
+
+
+def _parts(ends: Iterable[ValueInfoProto], role: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of inputs or outputs by the names that the converted model has for them."""
+    found = {}
+    for place, info in enumerate(ends):
+        key = f"{role}{place}"
+        if key in arrays:
+            found[info.name] = arrays[key]
+        elif f"{key}[]" in arrays:
+            count = int(arrays[f"{key}[]"])
+            found |= {f"{info.name}[{at}]": arrays[f"{key}[{at}]"] for at in range(count)}
+    return found
 
 
 def _operator(content: bytes) -> str:
@@ -111,7 +144,7 @@ def _small_inputs(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.nda
     """The inputs that are sizes, axes or settings rather than data: scalars, and vectors behind the first."""
     found = {}
     for place, info in enumerate(ModelProto.FromString(path.read_bytes()).graph.input):
-        if arrays[f"i{place}"].ndim <= bool(place):
+        if f"i{place}" in arrays and arrays[f"i{place}"].ndim <= bool(place):
             found[info.name] = arrays[f"i{place}"]
     return found
 
@@ -122,17 +155,26 @@ def _compared(path: Path, model: bytes, arrays: dict[str, np.ndarray], close: fl
     runner = numlite.Interpreter(model_content=model).get_signature_runner()
     details = runner.get_input_details()
     inputs = {}
-    for place, info in enumerate(graph.input):
-        if info.name not in details:
+    for name, given in _parts(graph.input, "i", arrays).items():
+        if name not in details:
             continue
-        given, dtype = arrays[f"i{place}"], details[info.name]["dtype"]
         is_text = given.dtype.kind == "U"
-        inputs[info.name] = np.char.encode(given).astype(object) if is_text else given.astype(dtype)
+        inputs[name] = (
+            np.char.encode(given).astype(object) if is_text else given.astype(details[name]["dtype"])
+        )
     results = runner(**inputs)
-    for place, info in enumerate(graph.output):
-        fault = _fault(results[info.name], arrays[f"o{place}"], close)
+    wanted = _parts(graph.output, "o", arrays)
+    for name in wanted.keys() - results.keys():
+        # A sequence of a length that is known only when the model runs is one tensor.
+        whole = name.partition("[")[0]
+        place = int(name[len(whole) + 1 : -1]) if whole != name else -1
+        if whole not in results or place >= len(results[whole]):
+            return f"output {name}: it is not there"
+        results[name] = results[whole][place]
+    for name, array in wanted.items():
+        fault = _fault(results[name], array, close)
         if fault:
-            return f"output {place}: {fault}"
+            return f"output {name}: {fault}"
     return ""
 
 

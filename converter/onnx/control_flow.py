@@ -11,6 +11,7 @@ from ...schema.graph_def import DT_BOOL, DT_INT32, DT_INT64
 from ...schema.onnx import GraphProto, ValueInfoProto
 from ..building.body import Body
 from ..building.control_flow import while_loop
+from ..building.module_builder import FailedError
 from ..building.movement import axis_of
 from ..building.region import Region
 from ..building.tensor import Tensor
@@ -21,6 +22,8 @@ from .graph_import import declared_shape
 from .stacked import Growing, Stacked, carried_on
 
 _NO_LIMIT = 2**31 - 1
+# So many turns are written out where they cannot be a loop.
+_MOST_IN_A_ROW = 64
 
 
 def _imported(
@@ -53,7 +56,7 @@ def _values(
 
 def _as_declared(tensor: Tensor, info: ValueInfoProto) -> Tensor:
     """The tensor in the shape that the subgraph's output declares, where that says more."""
-    declared = declared_shape(info, {})
+    declared = declared_shape(info.type.tensor_type, {})
     if (
         tensor.is_known
         or declared is None
@@ -90,9 +93,12 @@ def loop(c: Call) -> list[Held]:
     """WHILE over the count, the condition and what is carried; lists for what each turn gives.
 
     A sequence that is carried, and that turns put items behind, is such a list too; where only some turns do,
-    with a list of which items are there.
+    with a list of which items are there. Turns that do something else with a sequence are written out one
+    by one, where it is known how many they are.
     """
     graph, given = c.graph("body"), list(c.operands[2:])
+    if any(isinstance(held, Growing) for held in given):
+        return _in_a_row(c, graph, given, captures(c.importer, graph))
     sequences = [place for place, held in enumerate(given) if isinstance(held, list | Stacked)]
     carried = [c.input(2 + place) for place in range(len(given)) if place not in sequences]
     limit, first = c.optional(0), c.optional(1)
@@ -110,6 +116,8 @@ def loop(c: Call) -> list[Held]:
         return _values(c, body, graph, [at, body.scalar(True, DT_BOOL), *inputs], outer)
 
     unsure = _unsure(c, sequences, carried, outer, values)
+    if unsure is None:
+        return _in_a_row(c, graph, given, outer)
 
     def turn(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
         found = values(body, place, state, outer)
@@ -138,8 +146,11 @@ def _unsure(
     carried: Sequence[Tensor],
     outer: dict[str, Tensor],
     values: Callable[[Body, Tensor, Sequence[Tensor], dict[str, Tensor]], list[Held]],
-) -> list[int]:
-    """The sequences that not every turn puts as many items behind, as a turn on trial tells."""
+) -> list[int] | None:
+    """The sequences that not every turn puts as many items behind, as a turn on trial tells.
+
+    None where turns are to be written out.
+    """
     if not sequences:
         return []
     builder, like = c.importer.shared, [c.body.scalar(0, DT_INT32), *carried, *outer.values()]
@@ -148,10 +159,63 @@ def _unsure(
     before, functions = len(builder.refusals), len(builder.module.ops)
     try:
         found = values(trial.body, trial.given[0], trial.given[1 : 1 + len(carried)], held)
+        grown = [_grown(found[1 + place], place) for place in sequences]
+        for each in grown:
+            if -1 in each.packed().sizes:
+                raise UnsupportedError(
+                    "a sequence that is carried by a loop: its items must have one known shape, "
+                    "or the loop a constant number of turns"
+                )
+    except (FailedError, UnsupportedError, ModelError):
+        if _turns(c) is None:
+            raise
+        del builder.refusals[before:]
+        return None
     finally:
         del builder.module.ops[functions - 1 :]
     del builder.refusals[before:]
-    return [place for place in sequences if not _grown(found[1 + place], place).is_sure]
+    return [each.place for each in grown if not each.is_sure]
+
+
+def _turns(c: Call) -> int | None:
+    """How many turns there are at most, where that is known, and few enough to write them out."""
+    limit, first = c.optional(0), c.optional(1)
+    if limit is None or limit.data is None or (first is not None and not _is_true(first)):
+        return None
+    count = int(limit.data.reshape(-1)[0])
+    return count if count <= _MOST_IN_A_ROW else None
+
+
+def _is_true(condition: Tensor) -> bool:
+    return condition.data is not None and bool(condition.data.all())
+
+
+def _in_a_row(c: Call, graph: GraphProto, given: list[Held], outer: dict[str, Tensor]) -> list[Held]:
+    """The turns one after the other, each of which must say itself whether another one follows."""
+    count = _turns(c)
+    if count is None:
+        raise UnsupportedError(
+            "a loop within a loop that puts items behind the outer one's sequence: "
+            f"it must have a constant number of turns, at most {_MOST_IN_A_ROW}"
+        )
+    state = given
+    lists: list[list[Tensor]] = [[] for _ in graph.output[1 + len(given) :]]
+    for place in range(max(count, 0)):
+        at = c.body.constant(np.array(place, np.int64))
+        goes_on, *results = _values(c, c.body, graph, [at, c.body.scalar(True, DT_BOOL), *state], outer)
+        state = results[: len(given)]
+        for held, item in zip(lists, results[len(given) :], strict=True):
+            held.append(_tensor(item))
+        if _tensor(goes_on).data is None:
+            raise UnsupportedError(
+                "a sequence that is carried by a loop: where a turn does more than put items behind it, "
+                "the loop's condition must be constant"
+            )
+        if not _is_true(_tensor(goes_on)):
+            break
+    if lists and not lists[0]:
+        raise UnsupportedError("a loop of no turns that lists what each turn gives")
+    return [*state, *(c.make("Pack", *items, axis=0) for items in lists)]
 
 
 def _tensor(held: Held) -> Tensor:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
-from ...schema.onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+from ...schema.onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto
 from ...schema.shown import shown
 from ..building.body import Body
 from ..building.computed_types import inner_array
@@ -245,9 +245,8 @@ class Importer:
         return Importer(self.shared, body, self, self.given, self.opsets)
 
 
-def declared_shape(info: ValueInfoProto, symbols: dict[str, Symbol]) -> tuple[int, ...] | None:
-    """The shape that an input says it has; sizes of one name have one symbol."""
-    tensor = info.type.tensor_type
+def declared_shape(tensor: TypeProto.Tensor, symbols: dict[str, Symbol]) -> tuple[int, ...] | None:
+    """The shape that an input's type says it has; sizes of one name have one symbol."""
     if not tensor.HasField("shape"):
         return None
     sizes: list[int] = []
