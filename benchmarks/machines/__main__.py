@@ -5,7 +5,7 @@
     python -m numlite.benchmarks.machines turns MODELS --target x86-64-v3 --openvino PYTHON
     python -m numlite.benchmarks.machines turns MODELS --numlite ../other/.venv/bin/python
     python -m numlite.benchmarks.machines loops --mca llvm-mca-19
-    python -m numlite.benchmarks.machines bytes --on x86-64-v3 --on aarch64:cortex-a72
+    python -m numlite.benchmarks.machines bytes --on x86-64-v3 --on aarch64:cortex-a72 --packs kept
 
 Instructions of an inference on emulated ARM processors beside LiteRT's; CPU time in turns with LiteRT, with
 OpenVINO, which is kept to AVX2, or with another checkout of numlite; inner loops by llvm-mca; which cases of
@@ -20,18 +20,19 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from numlite.kernels.compiled.driver.pack_builder import build_pack
+from numlite.kernels.compiled.families import all_families
 from numlite.kernels.compiled.language.targets import TARGETS
 from numlite.tests.corpus_digests import cases_of
 
 from .emulated import UnavailableError
 from .instructions import CPUS, counts
 from .loops import LOOPS, measured
-from .outputs import CORPUS, NUMERICS, Place, differences, digests, integer_differences
+from .outputs import CORPUS, NUMERICS, REFUSED, Place, differences, digests, integer_differences
 from .turns import against
 
 
@@ -77,9 +78,14 @@ def _arguments() -> argparse.Namespace:
     )
     comparing.add_argument("--corpus", type=Path, default=CORPUS)
     comparing.add_argument("--match", default="", help="only cases with this in their name")
+    comparing.add_argument("--every", type=int, default=1, metavar="N", help="only each Nth of these")
+    comparing.add_argument("--numerics", action="append", choices=NUMERICS, help="default: both")
     comparing.set_defaults(run=_bytes)
+    kept = "a folder that keeps packs and what was replayed: what ended goes on (default: one that goes away)"
+    only = "packs of these alone, which take less to compile; cases that want others are left out"
     for command in counting, comparing:
-        command.add_argument("--packs", help="a folder that keeps the packs (default: one that goes away)")
+        command.add_argument("--packs", help=kept)
+        command.add_argument("--families", nargs="+", default=(), choices=sorted(all_families()), help=only)
     return parser.parse_args()
 
 
@@ -88,7 +94,7 @@ def _instructions(arguments: argparse.Namespace) -> int:
     for cpu in arguments.cpu or CPUS:
         ratios = list[float]()
         with _folder(arguments.packs) as packs:
-            for found in counts(arguments.models, cpu, packs):
+            for found in counts(arguments.models, cpu, packs, arguments.families):
                 ratios.append(found.ratio)
                 _row(
                     _label(found.model), cpu, f"{found.numlite:,}", f"{found.litert:,}", f"{found.ratio:.3f}"
@@ -124,18 +130,23 @@ def _loops(arguments: argparse.Namespace) -> int:
 def _bytes(arguments: argparse.Namespace) -> int:
     _heading("numerics", "target", "and", "cases", "differ", "of them in integers", "which")
     first, *others = arguments.on
-    cases = [case for case in cases_of(arguments.corpus) if arguments.match in case]
+    cases = [case for case in cases_of(arguments.corpus) if arguments.match in case][:: arguments.every]
     different = 0
     with _folder(arguments.packs) as folder:
-        packs = {place.target: build_pack(TARGETS[place.target], folder)[0] for place in arguments.on}
-        for numerics in NUMERICS:
+        packs = {
+            place.target: build_pack(TARGETS[place.target], folder, arguments.families)[0]
+            for place in arguments.on
+        }
+        for numerics in arguments.numerics or NUMERICS:
 
-            def found(place: Place, numerics: str = numerics) -> dict[str, str]:
-                return digests(place, cases, numerics, packs[place.target], arguments.corpus)
+            def found(place: Place, names: Sequence[str], numerics: str = numerics) -> dict[str, str]:
+                return digests(place, names, numerics, packs[place.target], arguments.corpus, folder)
 
-            expected = found(first)
             for place in others:
-                got = found(place)
+                got = found(place, cases)
+                # Where there is no compiler, cases that want other families are refused.
+                got = {c: said for c, said in got.items() if not arguments.families or said != REFUSED}
+                expected = found(first, list(got))
                 which, integers = differences(expected, got), integer_differences(expected, got)
                 sizes = (str(len(names)) for names in (expected, which, integers))
                 _row(numerics, str(first), str(place), *sizes, " ".join(which))

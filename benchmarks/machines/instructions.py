@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,12 +35,12 @@ class Counts(NamedTuple):
         return self.numlite / self.litert
 
 
-def counts(models: Sequence[Path], cpu: str, packs: str) -> Iterator[Counts]:
-    """Each model's on a processor; the pack of its target is made in a folder.
+def counts(models: Sequence[Path], cpu: str, packs: str, families: Collection[str] = ()) -> Iterator[Counts]:
+    """Each model's on a processor; the pack of its target, of all families or some, is made in a folder.
 
     UnavailableError where the emulator cannot be had.
     """
-    machine, (pack, _) = emulated(), build_pack(TARGETS[CPUS[cpu]], packs)
+    machine, (pack, _) = emulated(), build_pack(TARGETS[CPUS[cpu]], packs, families)
     for model in models:
         numlite = counted(machine, cpu, "numlite", model, NUMLITE_PACK=pack)
         yield Counts(model, cpu, numlite, counted(machine, cpu, "litert", model))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from numlite.benchmarks.machines import emulated as emulation
+from numlite.benchmarks.machines import outputs
 from numlite.benchmarks.machines.emulated import UnavailableError, debian_mirror, emulated
 from numlite.benchmarks.machines.instructions import last_count
 from numlite.benchmarks.machines.loops import asked, cycles, inner_loops
-from numlite.benchmarks.machines.outputs import Place, differences, integer_differences
+from numlite.benchmarks.machines.outputs import Place, differences, digests, integer_differences
 from numlite.benchmarks.machines.turns import Ratio, against, ratio
 from numlite.schema.tflite import BuiltinOperator
 from numlite.tests.model_builder import ModelBuilder
@@ -96,6 +98,46 @@ def test_differences_in_integers() -> None:
     }
     assert differences(one, other) == ["floats", "integers", "refused"]
     assert integer_differences(one, other) == ["integers", "refused"]
+
+
+# Writes of each case that it is told how many it was told; dies at the one it is given.
+REPLAYING = """
+import sys
+names = sys.stdin.read().split()
+for name in names:
+    if name == sys.argv[1]:
+        print(name, end=" 0123", flush=True)
+        sys.exit(1)
+    print(name, f"{len(names):016x} {0:016x}", flush=True)
+"""
+
+
+def test_replays_that_were_ended_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the cases that were not written to their end, as long as pack and corpus are the same."""
+    (tmp_path / "index.json").write_text("{}")
+    pack = tmp_path / "haswell.pack"
+    pack.write_bytes(b"one")
+    place, cases, dying = Place("haswell"), ["a/0", "b/1", "c/2", "d/3"], ["c/2"]
+
+    def process(*_: object) -> tuple[list[str], dict[str, str]]:
+        return [sys.executable, "-c", REPLAYING, dying[0]], dict(os.environ)
+
+    def found() -> list[int]:
+        got = digests(place, cases, "AUTO", str(pack), tmp_path, str(tmp_path))
+        return [int(got[case].split(" ")[0], 16) for case in cases]
+
+    monkeypatch.setattr(outputs, "_process", process)
+    monkeypatch.setattr(outputs.os, "cpu_count", lambda: 1)
+    with pytest.raises(subprocess.CalledProcessError):
+        found()
+    dying[0] = "none"
+    assert found() == [4, 4, 2, 2]
+    assert found() == [4, 4, 2, 2]
+    pack.write_bytes(b"other")
+    assert found() == [4, 4, 4, 4]
+    monkeypatch.setattr(outputs.os, "cpu_count", lambda: 3)
+    (tmp_path / "index.json").write_text("{ }")
+    assert found() == [2, 1, 1, 2]
 
 
 def test_another_checkout_is_a_peer(tmp_path: Path) -> None:
