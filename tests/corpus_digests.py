@@ -165,7 +165,9 @@ def child(corpus: Path, numerics: str, folder: Path | None = None) -> None:
             found = f"{everything.hexdigest()[:16]} {integers.hexdigest()[:16]}"
         except (ValueError, RuntimeError) as error:
             found = type(error).__name__
-        print(name, found, flush=True)
+        # At once, as other processes may write lines to the same file.
+        sys.stdout.write(f"{name} {found}\n")
+        sys.stdout.flush()
 
 
 def content_of(array: np.ndarray) -> bytes:

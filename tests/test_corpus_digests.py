@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from numlite.tests import corpus_digests
 from numlite.tests.corpus_digests import CORPUS, NUMERICS, apart, bits_of, cases_of, distances
 
 
@@ -59,3 +62,21 @@ def test_a_case_is_run_in_both_checkouts() -> None:
     case = next(name for name in cases_of(CORPUS) if name.startswith("abs/"))
     found = distances([checkout, checkout], CORPUS, [case], NUMERICS[0])
     assert found == {case: "the same elements when they were run again"}
+
+
+def test_a_line_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several processes write to one file, each without a buffer where PYTHONUNBUFFERED is set."""
+    written = list[str]()
+
+    class Unbuffered(io.StringIO):
+        def write(self, text: str) -> int:
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(corpus_digests, "cases_of", lambda corpus: {"abs/0": {}, "add/1": {}})
+    monkeypatch.setattr(corpus_digests, "outputs", lambda *_: [np.arange(3, dtype=np.int8)])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("abs/0\nadd/1\n"))
+    monkeypatch.setattr(sys, "stdout", Unbuffered())
+    corpus_digests.child(Path(), NUMERICS[0])
+    assert [line.split(" ")[0] for line in written] == ["abs/0", "add/1"]
+    assert all(line.endswith("\n") for line in written)

@@ -108,7 +108,8 @@ for name in names:
     if name == sys.argv[1]:
         print(name, end=" 0123", flush=True)
         sys.exit(1)
-    print(name, f"{len(names):016x} {0:016x}", flush=True)
+    sys.stdout.write(f"{name} {len(names):016x} {0:016x}\\n")
+    sys.stdout.flush()
 """
 
 
