@@ -1,4 +1,4 @@
-"""What the kernels of compiled/observation.py take: no operator's, they look at tensors for quantization."""
+"""What the kernels of compiled/observation.py and weight_rounding.py take: no operator's, they quantize."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import math
 import numpy as np
 
 from .compiled.language.target import target
+
+
+def _block(addresses: str, counts: str) -> np.dtype:
+    names = [*addresses.split(), *counts.split()]
+    return np.dtype([*((name, np.int64) for name in names), ("low", np.float64), ("high", np.float64)])
+
 
 # x is the address of float32 [rows, depth]. Rows are joined: `together` of them are one of the columns, whose
 # extremes low and high (addresses of float32 [columns]) keep over all calls; sums are 0 while all is finite.
@@ -19,10 +25,23 @@ EXTREMES = np.dtype(
     ]
 )
 
-# Each of `count` float32 values adds one to counts (int64 [bins]) at floor(value * factor) - first.
+# How many values are counted side by side.
+COUNTERS = 4
+# Each of `count` float32 values adds one to counts (int64 [COUNTERS, bins], whose sum counts) at
+# floor(value * factor) - first.
 HISTOGRAM = np.dtype(
     [*((name, np.int64) for name in ("x", "count", "counts", "bins", "first")), ("factor", np.float64)]
 )
+
+# x is float32 [outer, channels, inner], scales float64 [channels]; y, int8 as x, becomes the nearest of
+# x / scale, halves away from zero, between low and high.
+NEAREST = _block("x scales y", "outer channels inner")
+
+# left and steps are float64 [columns, rows], factor float64 [columns, stride], of which the upper triangle
+# is read. q, int8 [columns, rows], becomes the nearest of left / steps, halves to even, between low and high;
+# errors, float64 [columns, rows], what that errs by, divided by the factor's diagonal. Each column takes what
+# the ones before it left, by the factor's rows.
+COLUMNS = _block("left steps factor q errors", "columns rows stride")
 
 # The status of extremes_f32 where a value is NaN or infinite (`wrong` is 1, too), of histogram_f32 where a
 # bin is missing.

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...kernels.observation import COLUMNS
 from .scheme import Integers
+from .value_statistics import compiled_kernel
 
 # Of the mean of the Hessian's diagonal, added to it: few samples say little of inputs that go together.
 _DAMPING = 0.01
@@ -24,7 +26,8 @@ def gptq(
     together in them is believed, 0 for nothing.
     """
     order = np.argsort(-np.diagonal(hessian), kind="stable")
-    factor = _inverse_factor(_shrunk(hessian.astype(np.float64, copy=False), trust)[np.ix_(order, order)])
+    ordered = _shrunk(hessian.astype(np.float64, copy=False), trust)[np.ix_(order, order)]
+    factor = np.ascontiguousarray(_inverse_factor(ordered))
     # One row a column of weights, as one after the other is rounded.
     left = np.ascontiguousarray(rows.T[order], np.float64)
     steps = np.repeat(scales.astype(np.float64).T, rows.shape[1] // scales.shape[1], axis=0)[order]
@@ -42,19 +45,21 @@ def _round_columns(
     left: np.ndarray, steps: np.ndarray, integers: Integers, factor: np.ndarray, found: np.ndarray
 ) -> np.ndarray:
     """Round some columns, each with what the ones before it left; the errors [columns, rows]."""
-    errors, added = np.empty_like(left), np.empty_like(left)
-    for place, (own, step) in enumerate(zip(left, steps, strict=True)):
-        q = np.rint(own / step)
-        np.minimum(np.maximum(q, integers.low, out=q), integers.high, out=q)
-        found[place] = q
-        np.divide(own - q * step, factor[place, place], out=errors[place])
-        np.multiply(factor[place, place + 1 :, None], errors[place], out=added[place + 1 :])
-        left[place + 1 :] -= added[place + 1 :]
+    errors, block = np.empty_like(left), np.zeros(1, COLUMNS)
+    block[0] = (
+        *(each.ctypes.data for each in (left, steps, factor, found, errors)),
+        *(*left.shape, factor.strides[0] // factor.itemsize, integers.low, integers.high),
+    )
+    compiled_kernel("weight_rounding", "columns_f64")(block.ctypes.data, 0, 1)
     return errors
 
 
 def _shrunk(hessian: np.ndarray, trust: float) -> np.ndarray:
-    return hessian if trust == 1 else trust * hessian + (1 - trust) * np.diag(np.diagonal(hessian))
+    if trust == 1:
+        return hessian
+    found = trust * hessian
+    found[np.diag_indices(len(found))] += (1 - trust) * np.diagonal(hessian)
+    return found
 
 
 def _inverse_factor(hessian: np.ndarray) -> np.ndarray:
@@ -62,7 +67,8 @@ def _inverse_factor(hessian: np.ndarray) -> np.ndarray:
     diagonal = np.diagonal(hessian)
     damping = _DAMPING * (float(diagonal.mean()) or 1.0)
     while True:
-        damped = hessian + damping * np.eye(len(hessian))
+        damped = hessian.copy()
+        damped[np.diag_indices(len(damped))] += damping
         try:
             # The Hessian is R @ R.T for an upper R, from the last row on; U is R's inverse.
             return _inverse_of_upper(np.linalg.cholesky(damped[::-1, ::-1])[::-1, ::-1])

@@ -104,15 +104,15 @@ def improved(
 def _improved(
     models: MendedModels, make: Maker, ranges: Calibration, what: frozenset[str], limits: Limits
 ) -> Mending:
-    trials = _Trials(models, make, list(ranges.samples))
+    channels = ranges.channels if "equalize" in what and ranges.kind == "minmax" else {}
+    trials = _Trials(models, make, list(ranges.samples), channels)
     if not trials.ends:
         return PLAIN
     mended = PLAIN
     if "lengths" in what and limits.lengths:
         mended = trials.unless_worse(PLAIN, Mending(frozenset(limits.lengths)))
     least = mended
-    if "equalize" in what and ranges.kind == "minmax":
-        mended = trials.equalized(mended, ranges.channels)
+    mended = trials.equalized(mended)
     if "clip" in what and ranges.kind == "minmax":
         mended = trials.clipped(mended, [site for site in ranges if site not in limits.whole], what)
     if what & {"round", "bias"}:
@@ -122,9 +122,12 @@ def _improved(
 
 
 class _Trials:
-    """Integer models of several mendings, and how near they come."""
+    """Integer models of several mendings, and how near they come. channels are those of tensors that may be
+    equalized."""
 
-    def __init__(self, models: MendedModels, make: Maker, samples: Sequence[Sample]) -> None:
+    def __init__(
+        self, models: MendedModels, make: Maker, samples: Sequence[Sample], channels: ChannelRanges
+    ) -> None:
         self._models, self._model, self._make = models, models.model, make
         self._samples = list(samples)
         numbers = list(range(len(samples)))
@@ -132,18 +135,22 @@ class _Trials:
         graph = FloatGraph(ModelEditor(self._model))
         self.ends = measured_ends(graph)
         self._names = [(end.site.graph, graph.name(end.site)) for end in self.ends]
-        self._real = end_values(self._model, self._names, self._samples)
+        self._channels, self._seen = channels, ChannelObserver(channels)
+        self._real = end_values(self._model, self._names, self._samples, self._see, self._learnt)
         self._mendable = frozenset(place for place, end in enumerate(self.ends) if end.filter is not None)
         self._found: list[tuple[Mending, Values]] = []
         self._known: Knowledge | None = None
 
-    def equalized(self, mending: Mending, channels: ChannelRanges) -> Mending:
+    def _see(self, site: Site, values: np.ndarray) -> None:
+        if site in self._channels and values.size:
+            self._seen.watch(site).of(values.shape).look(values)
+
+    def equalized(self, mending: Mending) -> Mending:
         """With the share of equalization whose error varies least; its mean is mended later."""
+        channels = self._channels
         if not channels:
             return mending
-        some = ChannelObserver(channels)
-        calibrate(model_interpreter(self._model), self._of(self._learnt), channels, channels=some)
-        growth = channel_growth(some.ranges, channels)
+        growth = channel_growth(self._seen.ranges, channels)
         shared = (replace(mending, share=share, channels=channels, growth=growth) for share in SHARES)
         return self.measured([mending, *shared])
 

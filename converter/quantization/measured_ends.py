@@ -6,7 +6,7 @@ before it. So its operand is measured, and what the float operator makes of that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -82,8 +82,21 @@ def _mendable(step: Step | None) -> Site | None:
 Values = list[list[np.ndarray]]
 
 
-def end_values(model: Model, ends: Iterable[tuple[int, str]], samples: Iterable[Sample]) -> Values:
-    """What a model makes of samples at tensors that are given by subgraph and name, as real numbers."""
+# Sees the values of a tensor.
+Watcher = Callable[[Site, np.ndarray], None]
+
+
+def end_values(
+    model: Model,
+    ends: Iterable[tuple[int, str]],
+    samples: Iterable[Sample],
+    watcher: Watcher | None = None,
+    watched: Collection[int] = (),
+) -> Values:
+    """What a model makes of samples at tensors that are given by subgraph and name, as real numbers.
+
+    A watcher sees all tensors that the samples of some numbers give.
+    """
     interpreter = model_interpreter(model)
     found: Values = []
     watchers: dict[Site, list[Callable[[np.ndarray], None]]] = {}
@@ -93,10 +106,15 @@ def end_values(model: Model, ends: Iterable[tuple[int, str]], samples: Iterable[
         site = _named(interpreter, graph, name)
         watchers.setdefault(site, []).append(_reader(interpreter, site, values))
 
+    number = -1
+
     def see(subgraph: Subgraph, tensors: Sequence[int]) -> None:
         for t in tensors:
-            for read in watchers.get(Site(subgraph.index, t), ()):
+            site = Site(subgraph.index, t)
+            for read in watchers.get(site, ()):
                 read(subgraph.tensors[t].array())
+            if watcher is not None and number in watched:
+                watcher(site, subgraph.tensors[t].array())
 
     interpreter.observe(see)
     for number, sample in enumerate(samples):

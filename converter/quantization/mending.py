@@ -17,6 +17,7 @@ from .model_editor import ModelEditor
 from .parameters import Parameters
 from .propagate import Range
 from .unit_lengths import normalize_lengths
+from .weights import nearest_integers
 
 _BIAS = 2
 
@@ -55,7 +56,7 @@ class Knowledge:
 def nearest(values: np.ndarray, parameters: Parameters) -> np.ndarray:
     """A filter's integers, to nearest; below 8 bits errors of a channel (the first axis) cancel."""
     if parameters.integers.bits >= 8:
-        return parameters.quantized(values)
+        return nearest_integers(values, parameters)
     rows = values.reshape(len(values), -1)
     scales = np.broadcast_to(parameters.scales, (len(rows),))
     return balanced(rows, scales, parameters.integers).reshape(values.shape)
@@ -96,7 +97,7 @@ class Mending:
             self.lengths == other.lengths
             and self.share == other.share
             and (not self.share or (self.channels is other.channels and self.growth is other.growth))
-            and (self.kept is other.kept or not (self.kept or other.kept))
+            and self.kept == other.kept
             and self.knowledge is other.knowledge
             and (self.shifts is other.shifts or not (self.shifts or other.shifts))
         )

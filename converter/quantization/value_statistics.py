@@ -9,15 +9,16 @@ from functools import cache
 import numpy as np
 
 from ...kernels.compiled.driver.library import Library
-from ...kernels.observation import EXTREMES, HISTOGRAM, WRONG, rows_together
+from ...kernels.observation import COUNTERS, EXTREMES, HISTOGRAM, WRONG, rows_together
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor
 
 
 @cache
-def _kernel(name: str) -> Callable[[int, int, int], int]:
+def compiled_kernel(family: str, name: str) -> Callable[[int, int, int], int]:
+    """A kernel as a function: the address of its argument block, the chunk, of so many."""
     signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-    return signature(Library().address("observation", name))
+    return signature(Library().address(family, name))
 
 
 class Extremes:
@@ -58,7 +59,7 @@ class Extremes:
     def look(self, values: np.ndarray) -> bool:
         """Take in float32 values in one piece; whether all are finite."""
         self._block["x"], self._block["rows"] = values.ctypes.data, values.size // self.channels
-        return _kernel("extremes_f32")(self._block.ctypes.data, 0, 1) != WRONG
+        return compiled_kernel("observation", "extremes_f32")(self._block.ctypes.data, 0, 1) != WRONG
 
     def call(self, tensor: Tensor) -> KernelCall:
         """A call that takes in a tensor's values; it fails where one is NaN or infinite."""
@@ -76,7 +77,8 @@ class Extremes:
 def add_to_histogram(values: np.ndarray, counts: np.ndarray, first: int, exponent: int) -> None:
     """Count finite float32 values in one piece in counts (int64): bin b of those that begin at first holds
     2^exponent * b <= value < 2^exponent * (b + 1). All must have a bin."""
-    block = np.zeros(1, HISTOGRAM)
-    block[0] = values.ctypes.data, values.size, counts.ctypes.data, len(counts), first, 2.0**-exponent
-    status = _kernel("histogram_f32")(block.ctypes.data, 0, 1)
+    block, found = np.zeros(1, HISTOGRAM), np.zeros((COUNTERS, len(counts)), np.int64)
+    block[0] = values.ctypes.data, values.size, found.ctypes.data, len(counts), first, 2.0**-exponent
+    status = compiled_kernel("observation", "histogram_f32")(block.ctypes.data, 0, 1)
     assert status == 0, "a histogram has a bin for each value"
+    counts += found.sum(axis=0)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from ...kernels.observation import NEAREST
 from ...kernels.requantize import round_half_away
 from .balanced_rounding import balanced
 from .gptq import gptq
 from .parameters import Parameters
 from .scale_search import ScaleChoice, chunks, largest, least_error, least_output_error, octav
 from .scheme import WEIGHTS, Integers
+from .value_statistics import compiled_kernel
 
 FLOAT16_MOST = 65504.0
 # Of a block's scale, as it is stored: positive, and with the 8 leading bits that XNNPACK keeps.
@@ -32,7 +35,24 @@ class Algorithm(NamedTuple):
 
 def nearest(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
     """Every weight rounded to the nearest integer, half away from zero."""
-    return _parameters(scales, integers, 0).quantized(rows).astype(np.int8)
+    return nearest_integers(rows, _parameters(scales, integers, 0))
+
+
+def nearest_integers(w: np.ndarray, parameters: Parameters) -> np.ndarray:
+    """Parameters.quantized of float32 weights, int8, for integers of at most 8 bits without zero points."""
+    assert not parameters.zero_points.any(), "weights are symmetric"
+    values, y = np.ascontiguousarray(w, np.float32), np.empty(w.shape, np.int8)
+    scales, block = parameters.scales.astype(np.float64), np.zeros(1, NEAREST)
+    outer, channels = (
+        (1, 1) if len(scales) == 1 else (math.prod(w.shape[: parameters.dimension]), len(scales))
+    )
+    block[0] = (
+        *(values.ctypes.data, scales.ctypes.data, y.ctypes.data),
+        *(outer, channels, w.size // max(outer * channels, 1)),
+        *(parameters.integers.low, parameters.integers.high),
+    )
+    compiled_kernel("weight_rounding", "nearest_f32")(block.ctypes.data, 0, 1)
+    return y
 
 
 ALGORITHMS = {

@@ -69,6 +69,7 @@ _WHOLE = (
     "space_batch",
     "svdf",
     "top_k",
+    "weight_rounding",
     "where",
     "winograd_f32",
 )

@@ -6,12 +6,10 @@ ones while they are in the cache: nothing but the tensor is read from memory.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import carray, int32, int64, njit
 
-from ..observation import EXTREMES, HISTOGRAM, WRONG
+from ..observation import COUNTERS, EXTREMES, HISTOGRAM, WRONG
 from .driver.kernel_source import KernelSources
 from .language.elements import read_f32
 from .language.memory import float32_pointer, int64_pointer
@@ -127,14 +125,28 @@ def extremes_f32(a, chunk, chunks):
     return WRONG if wrong else 0
 
 
+@njit(error_model="numpy")
+def _bin(a, i):
+    # factor is a power of two: the product is exact in float64.
+    return np.int64(np.floor(np.float64(read_f32(a.x, i)) * a.factor)) - a.first
+
+
 @kernels.add(HISTOGRAM)
 def histogram_f32(a, chunk, chunks):
-    counts = carray(int64_pointer(a.counts), (a.bins,))
-    # A power of two: the product is exact in float64.
-    factor = a.factor
-    for i in range(a.count):
-        place = np.int64(math.floor(np.float64(read_f32(a.x, i)) * factor)) - a.first
-        if place < 0 or place >= a.bins:
+    # Most values of a RELU have one bin: counts of their own wait for none that was just written.
+    bins, whole = a.bins, a.count - a.count % COUNTERS
+    counts = carray(int64_pointer(a.counts), (COUNTERS * bins,))
+    for i in range(0, whole, COUNTERS):
+        p, q, r, s = _bin(a, i), _bin(a, i + 1), _bin(a, i + 2), _bin(a, i + 3)
+        if min(min(p, q), min(r, s)) < 0 or max(max(p, q), max(r, s)) >= bins:
+            return WRONG
+        counts[p] += 1
+        counts[bins + q] += 1
+        counts[2 * bins + r] += 1
+        counts[3 * bins + s] += 1
+    for i in range(whole, a.count):
+        place = _bin(a, i)
+        if place < 0 or place >= bins:
             return WRONG
         counts[place] += 1
     return 0

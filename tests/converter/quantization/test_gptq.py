@@ -52,6 +52,27 @@ def test_inputs_that_say_nothing_of_each_other(hessian: np.ndarray) -> None:
     assert np.abs(found).max() <= 8
 
 
+@pytest.mark.parametrize("bits", [8, 4])
+def test_columns_are_rounded_by_the_definition(bits: int) -> None:
+    """600 rows, more than are rounded at once, and 70 columns, more than one block of them."""
+    integers, random = WEIGHTS[bits], np.random.default_rng(bits)
+    rows = random.standard_normal((600, 70)).astype(np.float32)
+    inputs = random.standard_normal((300, 70)) * np.linspace(2, 1, 70)
+    hessian = inputs.T @ inputs
+    hessian[np.diag_indices(70)] = np.sort(np.diagonal(hessian))[::-1]  # the order is that of the columns
+    scales = largest(rows, integers)[:, None]
+    damped = hessian + 0.01 * np.diagonal(hessian).mean() * np.eye(70)
+    factor, left = np.linalg.cholesky(np.linalg.inv(damped)).T, rows.astype(np.float64)
+    expected = np.empty((600, 70))
+    for place in range(70):
+        expected[:, place] = np.clip(np.rint(left[:, place] / scales[:, 0]), integers.low, integers.high)
+        error = (left[:, place] - expected[:, place] * scales[:, 0]) / factor[place, place]
+        left[:, place:] -= error[:, None] * factor[place, place:]
+    found = gptq(rows, scales, integers, hessian)
+    # Where another order of sums comes to the other side of a half, the columns behind it follow.
+    assert np.mean(found == expected) > 0.99
+
+
 def hessians_of(model: bytes, samples: list[list[np.ndarray]]) -> Hessians:
     sums = HessianSums(FloatGraph(ModelEditor(Model(model))))
     calibrate(model_interpreter(Model(model)), samples, (), watchers=sums.watchers)

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 from numlite.converter.quantization.float_graph import Site
-from numlite.converter.quantization.measured_ends import End, closeness, is_gain
+from numlite.converter.quantization.measured_ends import End, closeness, end_values, is_gain
 from numlite.converter.quantization.reader_functions import logistic
+from numlite.lite.model import Model
+
+from .float_models import outputs, samples
+from .uneven_models import depthwise, uneven
 
 PLAIN = End(Site(0, 0), None, None)
 RNG = np.random.default_rng(0)
@@ -50,3 +54,16 @@ def test_a_gain_of_one_sample_is_chance() -> None:
     before, after = closeness(PLAIN, REAL, worse), closeness(PLAIN, REAL, near(0.1))
     assert after[0] > before[0] + 1
     assert not is_gain(before, after, 0.6, 1.2)
+
+
+def test_others_see_the_samples_that_they_ask_for() -> None:
+    content = uneven(depthwise)
+    model, data = Model(content), samples(content, 4)
+    place = model.root.subgraphs[0].outputs[0]
+    end, seen = (0, model.root.subgraphs[0].tensors[place].name), list[tuple[Site, np.ndarray]]()
+    (values,) = end_values(model, [end], data, lambda site, array: seen.append((site, array.copy())), {1, 3})
+    expected = [outputs(content, sample)[0] for sample in data]
+    np.testing.assert_array_equal(values, expected)
+    ends = [array for site, array in seen if site == Site(0, place)]
+    np.testing.assert_array_equal(ends, [expected[1], expected[3]])
+    assert len({site for site, _ in seen}) > 3

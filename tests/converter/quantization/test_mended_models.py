@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.calibration import Calibration
+from numlite.converter.quantization.float_graph import Site
 from numlite.converter.quantization.full_integer import quantize_activations
 from numlite.converter.quantization.mended_models import MendedModels
 from numlite.converter.quantization.mending import PLAIN, Mending
@@ -49,3 +50,11 @@ def test_integers_are_found_once_for_what_is_scaled_alike() -> None:
     assert {key: id(values) for key, (_, values) in first.items()} == before
     assert models.made(PLAIN).rounded is not first
     assert not models.made(PLAIN).rounded
+
+
+def test_ranges_that_are_kept_alike_are_the_same_mending() -> None:
+    """What clips the same is not measured twice."""
+    kept = {Site(0, 1): (0.5, 1.0)}
+    assert replace(PLAIN, kept=kept).is_same(replace(PLAIN, kept=dict(kept)))
+    assert not replace(PLAIN, kept=kept).is_same(replace(PLAIN, kept={Site(0, 1): (0.5, 0.75)}))
+    assert not replace(PLAIN, kept=kept).is_same(PLAIN)

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from numlite.converter.quantization.balanced_rounding import balanced
+from numlite.converter.quantization.parameters import Parameters
 from numlite.converter.quantization.scheme import WEIGHTS
 from numlite.converter.quantization.weights import (
     ALGORITHMS,
     as_float16,
     asymmetric,
     block_scale,
+    nearest_integers,
     per_block,
     per_channel,
 )
@@ -45,6 +47,24 @@ def test_balanced_rounding_stays_in_range() -> None:
     rows = np.array([[7.4, 7.4, 7.4, 7.4], [-8.4, -8.4, 0.3, 0.3], [50, 0.4, 0, 0]], np.float32)
     found = balanced(rows, np.ones(3, np.float32), WEIGHTS[4])
     assert found.tolist() == [[7, 7, 7, 7], [-8, -8, 0, 0], [7, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("dimension", [0, 2, 3, None])
+def test_nearest_by_the_definition(bits: int, dimension: int | None) -> None:
+    """Halves away from zero, and clipped, also of arrays that do not lie in one piece."""
+    integers, count = WEIGHTS[bits], 1 if dimension is None else W.shape[dimension]
+    scales = (np.arange(count) % 3 + 1).astype(np.float32) / 8
+    w = np.round(np.moveaxis(np.moveaxis(W * 40, 3, 0).copy(), 0, 3) * 16) / 16
+    parameters = Parameters(integers, scales, np.zeros(count, np.int64), dimension or 0)
+    along = scales.reshape([-1 if axis == dimension else 1 for axis in range(4)])
+    size = np.abs(w.astype(np.float64) / along)
+    expected = np.clip(np.sign(w) * np.floor(size + 0.5), integers.low, integers.high)
+    assert (size % 1 == 0.5).any()
+    found = nearest_integers(w, parameters)
+    assert found.dtype == np.int8
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, parameters.quantized(w))
 
 
 def test_int8_by_the_definition() -> None:
