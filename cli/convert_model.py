@@ -68,6 +68,11 @@ _NAMED = 3
     help="Inputs and outputs of an ONNX model that shall be [n, ..., c], with commas between them.",
 )
 @click.option(
+    "--keep-nan",
+    is_flag=True,
+    help="Let maxima and minima of a StableHLO program be NaN where a number is, for some operators more.",
+)
+@click.option(
     "--keras-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="For a Keras file that holds weights alone: the file with what model.to_json() gave.",
@@ -141,6 +146,7 @@ def command(
     output_arrays: str | None,
     input_shapes: str | None,
     channels_last: str | None,
+    keep_nan: bool,
     keras_config: Path | None,
     select_tf_ops: bool,
     no_builtins: bool,
@@ -173,6 +179,8 @@ def command(
         check_output(page, option="--report", graph=path, file_of_output=output)
     if channels_last and kind != FileKind.ONNX:
         raise click.UsageError("--channels-last: only for an ONNX model")
+    if keep_nan and kind != FileKind.STABLEHLO:
+        raise click.UsageError("--keep-nan: only for a StableHLO program")
     if keras_config and kind != FileKind.KERAS:
         raise click.UsageError("--keras-config: only for a Keras model")
     if no_builtins and not select_tf_ops:
@@ -201,7 +209,7 @@ def command(
         if kind == FileKind.ONNX:
             converter = _of_onnx(path, input_shapes, _names(channels_last) or [])
         elif kind == FileKind.STABLEHLO:
-            converter = _of_stablehlo(path, input_shapes)
+            converter = _of_stablehlo(path, input_shapes, keep_nan)
         elif kind == FileKind.KERAS:
             converter = _of_keras(path, keras_config, input_shapes)
         else:
@@ -311,13 +319,13 @@ def _of_keras(path: Path, config: Path | None, input_shapes: str | None) -> Conv
     return Converter.from_keras_file(path, config, _shapes(input_shapes, names))
 
 
-def _of_stablehlo(path: Path, input_shapes: str | None) -> Converter:
+def _of_stablehlo(path: Path, input_shapes: str | None, keep_nan: bool) -> Converter:
     from ..converter.converter import Converter
 
     if input_shapes is None:
-        return Converter.from_stablehlo(path)
+        return Converter.from_stablehlo(path, keep_nan=keep_nan)
     names = list(Converter.from_stablehlo(path).entries[0].inputs)
-    return Converter.from_stablehlo(path, _shapes(input_shapes, names))
+    return Converter.from_stablehlo(path, _shapes(input_shapes, names), keep_nan=keep_nan)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -175,17 +175,19 @@ class Converter(KnownSettings):
         input_shapes: Shapes | None = None,
         input_values: Mapping[str, object] | None = None,
         keep_composites: Sequence[str] = (),
+        keep_nan: bool = False,
     ) -> Converter:
         """Of a StableHLO program: a file or its content, as jax.export serializes it. JAX is not needed.
 
         The export itself, its mlir_module_serialized, or MLIR's text, which a str of several lines is.
         input_shapes replace those of inputs, by name; input_values are inputs that become constants.
         Composites of the names in keep_composites become STABLEHLO_COMPOSITE operators, for a delegate that
-        knows them; others their decompositions.
+        knows them; others their decompositions. With keep_nan maxima and minima are NaN where a number is,
+        as StableHLO has it, for some operators more; else TFLite's operators decide.
         """
         from .stablehlo.model_import import stablehlo_entry
 
-        return cls([stablehlo_entry(program, input_shapes, input_values, keep_composites)])
+        return cls([stablehlo_entry(program, input_shapes, input_values, keep_composites, keep_nan)])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

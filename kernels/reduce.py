@@ -227,6 +227,8 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
 
 def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, y: Tensor, count: int) -> bool:
     """Whether no kernel has LiteRT's arithmetic for a reduction of `count` elements each."""
+    if _begins_with_first(context, name, x, axes):
+        return True
     if x.type not in TABLE_TYPES or name not in ("REDUCE_PROD", *_SUMS):
         return False
     left_to_litert = (
@@ -252,6 +254,24 @@ def _begins_finite(context: Context, name: str, x: Tensor, axes: Sequence[int]) 
     if name not in _EXTREMA or x.type != TensorType.FLOAT32 or context.numerics is Numerics.DEFAULT:
         return False
     return not x.size or len(_axes_of(x.shape, axes)) < len(x.shape)
+
+
+def _begins_with_first(context: Context, name: str, x: Tensor, axes: Tensor) -> bool:
+    """Whether an extremum begins with the first element, NaN or not, and passes over NaN behind it.
+
+    Source: LiteRT tflite/kernels/reduce.cc, ReduceAllDims.
+    """
+    if name not in _EXTREMA or x.type != TensorType.FLOAT32 or context.numerics is Numerics.DEFAULT:
+        return False
+    return bool(x.size) and not _begins_finite(context, name, x, integers(axes))
+
+
+def _first_extremum(name: str, x: np.ndarray) -> np.float32:
+    """Of all elements, of equal ones (zeros of two signs) the first."""
+    flat = x.reshape(-1)
+    if np.isnan(flat[0]):
+        return flat[0]
+    return flat[np.nanargmax(flat) if name == "REDUCE_MAX" else np.nanargmin(flat)]
 
 
 def _axes_of(shape: Shape, axes: Sequence[int]) -> tuple[int, ...]:
@@ -302,6 +322,9 @@ def _invoke(name: str, context: Context, node: Node) -> None:
         from .quantized_prod import quantized_prod
 
         y.array()[...] = quantized_prod(context, x, y, reduced, _keep_dims(node))
+        return
+    if _begins_with_first(context, name, x, axis_tensor):
+        y.array()[...] = _first_extremum(name, x.array())
         return
     sums = name in _SUMS
     if sums and x.type in TABLE_TYPES:

@@ -33,7 +33,7 @@ from numlite.schema.onnx import ModelProto, ValueInfoProto
 _WRITER = Path(__file__).with_name("onnx_node_cases.py")
 # What is due, what ONNX itself allows (some of its outputs have four digits), and of 16 bits.
 _EXACT, _ONNX, _SHORT = 1e-5, 1e-3, 1e-2
-_ASKS_FOR_NUMBERS = re.compile("must be constant|a constant number of turns|fixed number of outputs")
+_ASKS_FOR_NUMBERS = re.compile("must be constant|must be known|a constant number of turns|fixed number")
 _RANDOM = re.compile("bernoulli|training_dropout(?!_zero)")
 
 

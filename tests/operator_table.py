@@ -109,7 +109,10 @@ up to 2); and with BUILTIN_REF RESIZE_BILINEAR of uint8 and SUM of int16, whose 
 - Floats near the ends of their range: XNNPACK's EXP, LOG, SIN, COS, SQRT, and RSQRT of 0 give NaN or other
   values; numlite's are right. Sums that overflow may do so in another order. ARG_MAX and ARG_MIN along the
   last axis: LiteRT's vector code loses numbers that stand beside NaN; numlite passes over NaN, as LiteRT does
-  along other axes.
+  along other axes. REDUCE_MAX and REDUCE_MIN of rows in which a number is NaN: XNNPACK gives NaN, the largest
+  of what stands behind it, or of all others, by its place in the vectors of the machine, so that other
+  machines have other results; numlite's follow its own vectors. They are equal in LiteRT's reference
+  arithmetic, and where the last axis is kept.
 - SUM and REDUCE_PROD of quantized tensors without elements: LiteRT leaves the result unwritten; numlite gives
   the stored 0 and 1.
 - QUANTIZE of floats beyond int32 steps: undefined in C++; numlite saturates. UNIQUE of NaN: LiteRT's map

@@ -155,13 +155,13 @@ def scattered(
     steps = [1, *strides, 1]
     made = [body.op(op, shape, filter, part, strides=steps, padding=padding) for part, filter in parts]
     y = made[0] if groups == 1 else body.op("ConcatV2", *made, body.scalar(rank + 1, DT_INT32))
-    axes = [axis for axis in range(rank) if outer[axis][0] or outer[axis][1] > 0]
+    axes = [axis for axis in range(rank) if max(outer[axis]) > 0]
     if axes:
-        starts = [outer[axis][0] for axis in axes]
+        starts = [max(outer[axis][0], 0) for axis in axes]
         ends = [-outer[axis][1] if outer[axis][1] > 0 else 2**31 - 1 for axis in axes]
         y = sliced(y, [1 + axis for axis in axes], starts, ends, [1] * len(axes))
-    behind = [(0, 0), *((0, max(-pair[1], 0)) for pair in outer), (0, 0)]
-    y = padded(y, behind, body.scalar(0, y.type))
+    more = [(0, 0), *((max(-first, 0), max(-last, 0)) for first, last in outer), (0, 0)]
+    y = padded(y, more, body.scalar(0, y.type))
     return with_bias(y, bias)
 
 
@@ -172,6 +172,4 @@ def _padding(
     rows = zip(cuts, kernel, strides, strict=True)
     if len(kernel) == 2 and all(k >= s and cut == ((k - s) // 2, k - s - (k - s) // 2) for cut, k, s in rows):
         return "SAME", [(0, 0)] * len(kernel)
-    if any(cut[0] < 0 for cut in cuts):
-        raise UnsupportedError("output_shape: larger than what the convolution gives")
     return "VALID", list(cuts)

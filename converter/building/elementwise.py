@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ...schema.graph_def import DT_INT32
+from .computed_types import SHORT_INTEGERS
 from .tensor import Tensor
 
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
@@ -169,3 +171,18 @@ def complex_quotient(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor
     size = long + short * ratio
     imaginary = (across - along * ratio) / size
     return (along + across * ratio) / size, is_real.choose(imaginary, -imaginary)
+
+
+def common_bits(a: Tensor, b: Tensor) -> Tensor:
+    """The bits that are 1 in both: half of what a + b is more than the bits that differ.
+
+    Where such a sum might not fit, that is so of all bits but the lowest, of which the product is taken.
+    """
+    body = a.body
+    if a.type in SHORT_INTEGERS:
+        x, y, different = (body.cast(each, DT_INT32) for each in (a, b, body.op("BitwiseXor", a, b)))
+        return body.cast(body.op("TruncateDiv", x + y - different, body.scalar(2, DT_INT32)), a.type)
+    one = body.scalar(1, a.type)
+    upper = [body.op("RightShift", each, one) for each in (a, b)]
+    lowest = [each - (half + half) for each, half in zip((a, b), upper, strict=True)]
+    return upper[0] + upper[1] - body.op("BitwiseXor", *upper) + lowest[0] * lowest[1]

@@ -132,6 +132,22 @@ def padded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Tensor, mode: str
     raise ModelError(f"mode must be constant, reflect, edge or wrap, got {mode!r}")
 
 
+def spread(x: Tensor, axis: int, amount: int, value: Tensor) -> Tensor:
+    """x with so many values between the elements of an axis."""
+    body = x.body
+    sizes = body.sizes_of(x)
+    size = sizes[axis]
+    if size == 0:
+        return x
+    split = body.reshaped(x, [*sizes[: axis + 1], 1, *sizes[axis + 1 :]])
+    pairs = [(0, 0)] * len(sizes)
+    pairs.insert(axis + 1, (0, amount))
+    wide = padded(split, pairs, value)
+    longer = size * (1 + amount)
+    joined = body.reshaped(wide, [*sizes[:axis], longer, *sizes[axis + 1 :]])
+    return sliced(joined, [axis], [0], [-amount], [1])
+
+
 def _gathered_pad(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
     """Elements taken from the edges, or from the other side."""
     body = x.body

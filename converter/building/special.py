@@ -1,11 +1,13 @@
-"""Error and gamma functions that no builtin operator computes, as formulas of those that are."""
+"""Error, gamma and Bessel functions and running products, as formulas of builtin operators."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+from ...lite.errors import UnsupportedError
 from .elementwise import erf
+from .movement import padded, sliced
 from .tensor import Tensor
 
 # exp(x^2) |x| (1 - erf(|x|)) as polynomials of 1 / x^2, from |x| = 1 and from 2 on.
@@ -113,3 +115,41 @@ def _polynomial(x: Tensor, factors: Sequence[float]) -> Tensor:
     for factor in factors[2:]:
         found = found * x + factor
     return found
+
+
+def running_product(x: Tensor, axis: int, exclusive: bool = False, backwards: bool = False) -> Tensor:
+    """Products from the start on, twice as many factors at each step."""
+    body, size, one = x.body, x.sizes[axis], x.body.scalar(1, x.type)
+    if size == -1:
+        raise UnsupportedError("the size of the axis must be known")
+    axes = body.integers([axis])
+    y = body.op("ReverseV2", x, axes) if backwards else x
+
+    def moved(tensor: Tensor, by: int) -> Tensor:
+        pairs = [(by, 0) if each == axis else (0, 0) for each in range(x.rank)]
+        return sliced(padded(tensor, pairs, one), [axis], [0], [size], [1])
+
+    if exclusive:
+        y = moved(y, 1)
+    step = 1
+    while step < size:
+        y, step = y * moved(y, step), 2 * step
+    return body.op("ReverseV2", y, axes) if backwards else y
+
+
+# Abramowitz and Stegun 9.8.1 and 9.8.2.
+_I0_SMALL = (0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424, 3.5156229, 1.0)
+_I0_LARGE = (
+    *(0.00392377, -0.01647633, 0.02635537, -0.02057706, 0.00916281),
+    *(-0.00157565, 0.00225319, 0.01328592, 0.39894228),
+)
+
+
+def bessel_i0(x: Tensor) -> Tensor:
+    """The modified Bessel function of order 0, to 2e-7 of itself."""
+    size = x.apply("Abs")
+    least = size.maximum(3.75)
+    small = size.minimum(3.75) * (1 / 3.75)
+    near = _polynomial(small * small, _I0_SMALL)
+    far = _polynomial(3.75 / least, _I0_LARGE) * least.apply("Exp") * least.apply("Rsqrt")
+    return (size < 3.75).choose(near, far)

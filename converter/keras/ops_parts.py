@@ -163,6 +163,33 @@ def linspace(c: Call) -> Tensor:
     """Numbers evenly apart from start to stop, along a new axis."""
     c.refuse_true("retstep")
     start, stop = (c.floats(each) for each in pair(c, "start", "stop"))
+    return _as_asked(c, _evenly(c, start, stop))
+
+
+def logspace(c: Call) -> Tensor:
+    """Powers of the base, whose exponents are evenly apart."""
+    start, stop = (c.floats(each) for each in pair(c, "start", "stop"))
+    base = c.body.scalar(c.config.real("base", 10.0), DT_FLOAT)
+    return _as_asked(c, c.make("Pow", base, _evenly(c, start, stop)))
+
+
+def geomspace(c: Call) -> Tensor:
+    """Each so many times the one before, of the start's sign."""
+    start, stop = (c.floats(each) for each in pair(c, "start", "stop"))
+    logs = (each.apply("Abs").apply("Log") for each in (start, stop))
+    y = _evenly(c, *logs).apply("Exp")
+    sign = start.apply("Sign")
+    axis = axis_of(c.config.integer("axis", 0), y.rank)
+    return _as_asked(
+        c, y * (c.make("ExpandDims", sign, c.body.scalar(axis, DT_INT32)) if sign.rank else sign)
+    )
+
+
+def _as_asked(c: Call, y: Tensor) -> Tensor:
+    return c.body.cast(y, type_of(c.config.get("dtype"))) if c.config.has("dtype") else y
+
+
+def _evenly(c: Call, start: Tensor, stop: Tensor) -> Tensor:
     count = c.config.integer("num", 50)
     if count < 0:
         raise ModelError(f"num must not be negative, got {count}")
@@ -176,8 +203,7 @@ def linspace(c: Call) -> Tensor:
     shares = shares.reshape([-1 if each == axis else 1 for each in range(rank + 1)])
     place = c.body.scalar(axis, DT_INT32)
     base, way = (c.make("ExpandDims", each, place) if each.rank else each for each in (start, stop - start))
-    y = way * c.body.constant(shares) + base
-    return c.body.cast(y, type_of(c.config.get("dtype"))) if c.config.has("dtype") else y
+    return way * c.body.constant(shares) + base
 
 
 def full(c: Call) -> Tensor:
@@ -270,7 +296,9 @@ REGISTRATIONS: dict[str, Kind] = {
     "ops.Full": Kind(full),
     "ops.Hsplit": Kind(_split_along(1)),
     "ops.Kron": Kind(kron),
+    "ops.Geomspace": Kind(geomspace),
     "ops.Linspace": Kind(linspace),
+    "ops.Logspace": Kind(logspace),
     "ops.Ndim": Kind(dimensions),
     "ops.Scatter": Kind(scatter),
     "ops.ScatterUpdate": Kind(scatter_update),

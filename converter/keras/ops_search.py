@@ -148,5 +148,7 @@ REGISTRATIONS: dict[str, Kind] = {
     "ops.Quantile": Kind(_quantile(1.0)),
     "ops.SearchSorted": Kind(search_sorted),
     "ops.SegmentMax": Kind(_segments("UnsortedSegmentMax")),
+    "ops.SegmentMin": Kind(_segments("UnsortedSegmentMin")),
+    "ops.SegmentProd": Kind(_segments("UnsortedSegmentProd")),
     "ops.SegmentSum": Kind(_segments("UnsortedSegmentSum")),
 }

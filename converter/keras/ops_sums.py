@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import DT_BOOL, DT_INT32
+from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
 from ..building.contraction import product
 from ..building.movement import axis_of, sliced
+from ..building.special import running_product
 from ..building.tensor import Tensor
 from .call import Call
 from .config import integers_of, plain
+from .dtypes import type_of
 from .kind import Kind
 from .ops_arrays import axes_of
 from .ops_elementwise import pair
@@ -34,6 +36,23 @@ def count_nonzero(c: Call) -> Tensor:
     x = c.tensor(0, "x")
     held = x if x.type == DT_BOOL else c.make("NotEqual", x, c.body.scalar(0, x.type))
     return c.make("Sum", c.body.cast(held, DT_INT32), c.body.integers(axes_of(c, x.rank)))
+
+
+def cumprod(c: Call) -> Tensor:
+    return _running(c, c.tensor(0, "x"))
+
+
+def nan_cumprod(c: Call) -> Tensor:
+    """What is no number counts as 1."""
+    x = c.tensor(0, "x")
+    return _running(c, x.apply("IsNan").choose(1.0, x) if x.type == DT_FLOAT else x)
+
+
+def _running(c: Call, x: Tensor) -> Tensor:
+    if not c.config.has("axis"):
+        x = c.body.reshaped(x, [-1])
+    y = running_product(x, axis_of(c.config.integer("axis", 0), x.rank))
+    return c.body.cast(y, type_of(c.config.get("dtype"))) if c.config.has("dtype") else y
 
 
 def ptp(c: Call) -> Tensor:
@@ -148,9 +167,11 @@ def trapezoid(c: Call) -> Tensor:
 REGISTRATIONS: dict[str, Kind] = {
     "ops.Average": Kind(average),
     "ops.CountNonzero": Kind(count_nonzero),
+    "ops.Cumprod": Kind(cumprod),
     "ops.Dot": Kind(dot),
     "ops.Inner": Kind(inner),
     "ops.Moments": Kind(moments),
+    "ops.Nancumprod": Kind(nan_cumprod),
     "ops.Norm": Kind(norm),
     "ops.Outer": Kind(outer),
     "ops.Ptp": Kind(ptp),

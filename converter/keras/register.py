@@ -66,8 +66,10 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.Unstack", "ops.Var", "ops.ZerosLike"),
     ),
     "ops_bits": (
-        *("ops.BitwiseInvert", "ops.BitwiseNot", "ops.BitwiseXor", "ops.Conjugate", "ops.EmptyLike"),
-        *("ops.Erfinv", "ops.Imag", "ops.Isreal", "ops.Ldexp", "ops.Logaddexp2", "ops.Real", "ops.Signbit"),
+        *("ops.Angle", "ops.BitwiseAnd", "ops.BitwiseInvert", "ops.BitwiseLeftShift", "ops.BitwiseNot"),
+        *("ops.BitwiseOr", "ops.BitwiseRightShift", "ops.BitwiseXor", "ops.Conj", "ops.Conjugate"),
+        *("ops.EmptyLike", "ops.Erfinv", "ops.I0", "ops.Imag", "ops.Isreal", "ops.Ldexp", "ops.LeftShift"),
+        *("ops.Logaddexp2", "ops.Real", "ops.RightShift", "ops.SaturateCast", "ops.Signbit"),
     ),
     "ops_elementwise": (
         *("ops.Abs", "ops.Absolute", "ops.Add", "ops.Arccos", "ops.Arccosh", "ops.Arcsin"),
@@ -89,7 +91,18 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ops.AveragePool", "ops.CropImages", "ops.DepthToSpace", "ops.MaxPool", "ops.PadImages"),
         *("ops.RGBToGrayscale", "ops.Resize", "ops.SpaceToDepth"),
     ),
-    "ops_layers": (*("ops.Conv", "ops.DepthwiseConv", "ops.DotProductAttention", "ops.SeparableConv"),),
+    "ops_layers": (
+        *("ops.Conv", "ops.DepthwiseConv", "ops.DotProductAttention"),
+        "ops.SeparableConv",
+    ),
+    "ops_matrices": (
+        *("ops.Cholesky", "ops.CholeskyInverse", "ops.Det", "ops.FFT", "ops.FFT2", "ops.IFFT2", "ops.IRFFT"),
+        *("ops.Inv", "ops.Logdet", "ops.RFFT", "ops.Slogdet", "ops.Solve", "ops.SolveTriangular"),
+    ),
+    "ops_measures": (
+        *("ops.AllClose", "ops.BinaryCrossentropy", "ops.CDist", "ops.CategoricalCrossentropy"),
+        *("ops.Corrcoef", "ops.Correlate", "ops.PSNR", "ops.SparseCategoricalCrossentropy"),
+    ),
     "ops_movement": (
         *("ops.Append", "ops.Diagonal", "ops.Diff", "ops.Fliplr", "ops.Flipud", "ops.Hstack"),
         *("ops.Meshgrid", "ops.Ravel", "ops.Roll", "ops.Rot90", "ops.Select", "ops.Trace", "ops.Tril"),
@@ -109,16 +122,44 @@ _CLASSES: dict[str, tuple[str, ...]] = {
     "ops_order": ("ops.Argsort", "ops.Median", "ops.Sort", "ops.TakeAlongAxis"),
     "ops_parts": (
         *("ops.ArraySplit", "ops.Cross", "ops.Diag", "ops.Diagflat", "ops.Dsplit", "ops.Dstack"),
-        *("ops.ExtractPatches", "ops.ExtractSequences", "ops.Full", "ops.Hsplit", "ops.Kron"),
-        *("ops.Linspace", "ops.Ndim", "ops.Scatter", "ops.ScatterUpdate", "ops.Size", "ops.Slice"),
+        *(
+            "ops.ExtractPatches",
+            "ops.ExtractSequences",
+            "ops.Full",
+            "ops.Geomspace",
+            "ops.Hsplit",
+            "ops.Kron",
+        ),
+        *(
+            "ops.Linspace",
+            "ops.Logspace",
+            "ops.Ndim",
+            "ops.Scatter",
+            "ops.ScatterUpdate",
+            "ops.Size",
+            "ops.Slice",
+        ),
         *("ops.SliceUpdate", "ops.UnravelIndex", "ops.Vander", "ops.Vsplit"),
+    ),
+    "ops_pixels": (
+        *("ops.Fold", "ops.GaussianBlur"),
+        *("ops.HSVToRGB", "ops.RGBToHSV", "ops.SSIM", "ops.SobelEdges", "ops.Unfold"),
     ),
     "ops_search": (
         *("ops.Digitize", "ops.InTopK", "ops.IsIn", "ops.MultiHot", "ops.Percentile", "ops.Quantile"),
-        *("ops.SearchSorted", "ops.SegmentMax", "ops.SegmentSum"),
+        *("ops.SearchSorted", "ops.SegmentMax", "ops.SegmentMin", "ops.SegmentProd", "ops.SegmentSum"),
     ),
     "ops_sums": (
-        *("ops.Average", "ops.CountNonzero", "ops.Dot", "ops.Inner", "ops.Moments", "ops.Norm"),
+        *(
+            "ops.Average",
+            "ops.CountNonzero",
+            "ops.Cumprod",
+            "ops.Nancumprod",
+            "ops.Dot",
+            "ops.Inner",
+            "ops.Moments",
+            "ops.Norm",
+        ),
         *("ops.Outer", "ops.Ptp", "ops.Tensordot", "ops.Trapezoid", "ops.Vdot"),
     ),
     "pool": (

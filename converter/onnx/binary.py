@@ -17,7 +17,7 @@ from ...schema.graph_def import (
     DT_INT64,
     DT_UINT32,
 )
-from ..building.computed_types import SHORT_INTEGERS
+from ..building.elementwise import common_bits
 from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .call import Call, Rule
@@ -149,21 +149,7 @@ def _different_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _any_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
-    return _different_bits(c, a, b) + _common_bits(c, a, b)
-
-
-def _common_bits(c: Call, a: Tensor, b: Tensor) -> Tensor:
-    """The bits that are 1 in both: half of what a + b is more than the bits that differ.
-
-    Where such a sum might not fit, that is so of all bits but the lowest, of which the product is taken.
-    """
-    if a.type in SHORT_INTEGERS:
-        x, y, different = (c.body.cast(each, DT_INT32) for each in (a, b, c.make("BitwiseXor", a, b)))
-        return c.body.cast(c.make("TruncateDiv", x + y - different, c.body.scalar(2, DT_INT32)), a.type)
-    one = c.body.scalar(1, a.type)
-    upper = [c.make("RightShift", each, one) for each in (a, b)]
-    lowest = [each - (half + half) for each, half in zip((a, b), upper, strict=True)]
-    return upper[0] + upper[1] - c.make("BitwiseXor", *upper) + lowest[0] * lowest[1]
+    return _different_bits(c, a, b) + common_bits(a, b)
 
 
 def bit_shift(c: Call) -> Tensor:
@@ -194,7 +180,7 @@ def _left(c: Call, x: Tensor, by: Tensor, bits: int) -> Tensor:
 def _right(c: Call, x: Tensor, by: Tensor, info: np.iinfo) -> Tensor:
     """Copies of the sign come in from the left."""
     if x.type == DT_INT64:
-        raise UnsupportedError("a shift of 64 bits to the right")
+        raise UnsupportedError("a shift of 64 bits to the right: RIGHT_SHIFT takes at most 32")
     moved = c.make("RightShift", x, c.body.cast(by.minimum(info.bits - 1), x.type))
     return (by < info.bits).choose(moved, 0) if info.min == 0 else moved
 
@@ -203,7 +189,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "Add": _direct("AddV2"),
     "And": _direct("LogicalAnd"),
     "BitShift": bit_shift,
-    "BitwiseAnd": _bitwise(_common_bits),
+    "BitwiseAnd": _bitwise(lambda _, a, b: common_bits(a, b)),
     "BitwiseOr": _bitwise(_any_bits),
     "BitwiseXor": _bitwise(_different_bits),
     "Clip": clip,

@@ -10,6 +10,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ..building.contraction import convolved, plane, raised, scattered, with_bias
 from ..building.movement import (
     channels_first,
+    spread,
     with_height,
     without_height,
 )
@@ -74,7 +75,10 @@ def dilated(weights: Tensor, dilations: Sequence[int]) -> Tensor:
     if max(dilations) == 1:
         return weights
     if weights.data is None:
-        raise UnsupportedError("dilations: the weights must be constant")
+        for axis, between in enumerate(dilations, start=2):
+            if between > 1:
+                weights = spread(weights, axis, between - 1, weights.body.scalar(0, weights.type))
+        return weights
     sizes = [(k - 1) * d + 1 for k, d in zip(weights.sizes[2:], dilations, strict=True)]
     data = np.zeros((*weights.sizes[:2], *sizes), weights.data.dtype)
     data[(slice(None), slice(None), *(slice(None, None, d) for d in dilations))] = weights.data
@@ -89,7 +93,7 @@ def _cuts(
     extra: Sequence[int],
     kernel: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """What is cut off before and behind along each axis; behind it may be negative: zeros are added."""
+    """What is cut off before and behind along each axis; negative amounts are zeros that are added."""
     rank = len(whole)
     auto = c.text("auto_pad", "NOTSET")
     if c.has("output_shape") or auto in ("SAME_UPPER", "SAME_LOWER"):
@@ -106,7 +110,8 @@ def _cuts(
         found = []
         for total, more in zip(totals, extra, strict=True):
             total = max(total, 0) if wanted is None else total
-            first = total // 2 if auto == "SAME_UPPER" or total < 0 else total - total // 2
+            # What is missing is added behind, as onnxruntime does whatever auto_pad says.
+            first = 0 if total < 0 else total // 2 if auto == "SAME_UPPER" else total - total // 2
             found.append((first, total - first - more))
         return found
     pads = c.integers("pads", [0] * 2 * rank) if auto == "NOTSET" else [0] * 2 * rank

@@ -18,7 +18,7 @@ from ..shapes.dimensions import Symbol
 from .branches import Run, captured, captures, chosen, sequences_within, within
 from .call import Call, Held, Rule
 from .model_file import ONNX_DOMAINS
-from .register import domain_of, rule_of
+from .register import NOT_BUILT, domain_of, rule_of
 from .stacked import Branched
 from .tensor_data import TensorData
 
@@ -162,7 +162,7 @@ class Importer:
             raise ModelError(f"domain {domain!r} is not among the model's opsets")
         rule = rule_of(domain, node.op_type)
         if rule is None:
-            raise UnsupportedError("no builtin operators are known for it")
+            raise UnsupportedError(NOT_BUILT.get(node.op_type, "no builtin operators are known for it"))
         return self._by_rule(rule, node, operands, attributes)
 
     def _by_rule(

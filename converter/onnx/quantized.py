@@ -20,7 +20,7 @@ from ...schema.graph_def import (
 )
 from ...schema.onnx import NodeProto
 from ..building.contraction import product
-from ..building.movement import axis_of
+from ..building.movement import axis_of, sliced
 from ..building.quantized import int8_constant, int8_of
 from ..building.tensor import Integers, Tensor
 from .call import Call, Rule
@@ -34,12 +34,16 @@ _SHIFT = 128
 
 @dataclass(frozen=True)
 class Grid:
-    """Scale and zero point, or those of each index of the axis (-1 for one); type is of the integers."""
+    """Scale and zero point, or those of each index of the axis (-1 for one); type is of the integers.
+
+    With a block, scales and zero points are of as many indices in a row.
+    """
 
     scale: Tensor
     zero: Tensor | None
     axis: int
     type: int
+    block: int = 0
 
     @property
     def is_constant(self) -> bool:
@@ -59,8 +63,10 @@ class Grid:
 def _grid(c: Call, x: Tensor, scale: int, zero: int, type: int, axis: int) -> Grid:
     """The grid of inputs; the axis counts only for more than one scale."""
     scales, zeros = c.input(scale), c.optional(zero)
+    if c.integer("block_size", 0):
+        return _grid_of_blocks(c, x, scales, zeros, type, axis_of(axis, x.rank))
     if scales.rank > 1:
-        raise UnsupportedError("scales of blocks: only one for all or one for each index of an axis is built")
+        raise ModelError("scales must be one for all or one for each index of an axis without block_size")
     one = scales.rank == 0 or scales.sizes == (1,)
     if zeros is not None and not _fit(zeros.sizes, scales.sizes) and {*zeros.sizes, *scales.sizes} != {1}:
         raise ModelError(f"zero points must be one for each scale, got {zeros.sizes} and {scales.sizes}")
@@ -68,6 +74,18 @@ def _grid(c: Call, x: Tensor, scale: int, zero: int, type: int, axis: int) -> Gr
     if not one and not _fit(scales.sizes, (x.sizes[axis],)):
         raise ModelError(f"scales must be one for each of {x.sizes[axis]} indices, got {scales.sizes[0]}")
     return Grid(scales, zeros, axis, type)
+
+
+def _grid_of_blocks(c: Call, x: Tensor, scale: Tensor, zero: Tensor | None, type: int, axis: int) -> Grid:
+    block, count = c.integer("block_size"), x.sizes[axis]
+    if count == -1:
+        raise UnsupportedError("scales of blocks: the size of the axis must be known")
+    blocks = -(-count // block) if block > 0 else 0
+    sizes = [*x.sizes[:axis], blocks, *x.sizes[axis + 1 :]]
+    for what, each in (("scales", scale), ("zero points", zero)):
+        if each is not None and not _fit(each.sizes, sizes):
+            raise ModelError(f"{what} must be {sizes} for blocks of {block}, got {list(each.sizes)}")
+    return Grid(scale, zero, axis, type, block)
 
 
 def _fit(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -92,8 +110,6 @@ def quantize_linear(c: Call) -> Tensor:
     type = zero.type if zero is not None else DT_UINT8
     if c.integer("output_dtype", 0):
         type = inner_type(c.integer("output_dtype"))
-    if c.integer("block_size", 0):
-        raise UnsupportedError("scales of blocks: only one for all or one for each index of an axis is built")
     return quantized(c, x, _grid(c, x, 1, 2, type, c.integer("axis", 1)), c.wanted[0])
 
 
@@ -106,14 +122,28 @@ def quantized(c: Call, x: Tensor, grid: Grid, name: str) -> Tensor:
     if grid.type not in (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32):
         raise UnsupportedError(f"integers of type {grid.type}")
     limits = np.iinfo(numpy_dtype(grid.type))
-    steps = (c.body.cast(x, DT_FLOAT) / _along(x, grid.scale, grid.axis)).apply("Round")
+    steps = (c.body.cast(x, DT_FLOAT) / _along(x, grid.scale, grid)).apply("Round")
     if grid.zero is not None:
-        steps = steps + _along(x, c.body.cast(grid.zero, DT_FLOAT), grid.axis)
+        steps = steps + _along(x, c.body.cast(grid.zero, DT_FLOAT), grid)
     return c.body.cast(steps.maximum(limits.min).minimum(limits.max), grid.type)
 
 
-def _along(x: Tensor, values: Tensor, axis: int) -> Tensor:
-    """Values for each index of an axis, in a shape that stretches to x's."""
+def _along(x: Tensor, values: Tensor, grid: Grid) -> Tensor:
+    """Values of a grid in a shape that stretches to x's."""
+    body, axis = values.body, grid.axis
+    if grid.block:
+        sizes = body.sizes_of(values)
+        each = body.reshaped(values, [*sizes[: axis + 1], 1, *sizes[axis + 1 :]])
+        ones = [1] * (x.rank + 1)
+        ones[axis + 1] = grid.block
+        rows = body.op("Tile", each, body.integers(ones))
+        whole = body.reshaped(rows, [*sizes[:axis], values.sizes[axis] * grid.block, *sizes[axis + 1 :]])
+        return sliced(whole, [axis], [0], [x.sizes[axis]], [1])
+    return _stretched(x, values, axis)
+
+
+def _stretched(x: Tensor, values: Tensor, axis: int) -> Tensor:
+    """One value, or values for each index of an axis."""
     if axis == -1:
         return values.body.op("Reshape", values, values.body.integers([]))
     return values.body.reshaped(values, [-1 if each == axis else 1 for each in range(x.rank)])
@@ -122,27 +152,27 @@ def _along(x: Tensor, values: Tensor, axis: int) -> Tensor:
 def dequantize_linear(c: Call) -> Tensor:
     """DEQUANTIZE of what was quantized and of constants, else the formula."""
     x = c.input(0)
-    if c.integer("block_size", 0):
-        return _of_blocks(c, x)
     return dequantized(c, x, _grid(c, x, 1, 2, x.type, c.integer("axis", 1)))
 
 
 def dequantized(c: Call, x: Tensor, grid: Grid) -> Tensor:
     """The numbers that integers stand for."""
+    if grid.block and x.data is not None and grid.is_constant:
+        return _of_blocks(c, x, grid)
     if x.type == DT_QINT8:
         zero = grid.zero.type if grid.zero is not None else DT_UINT8
         return _dequantized_int8(c, x, Grid(grid.scale, grid.zero, grid.axis, zero))
-    if x.type in (DT_INT8, DT_UINT8) and x.data is not None and grid.is_constant:
+    if x.type in (DT_INT8, DT_UINT8) and x.data is not None and grid.is_constant and not grid.block:
         shifted = x.data.astype(np.int16) - (_SHIFT if x.type == DT_UINT8 else 0)
         integers = int8_constant(c.body.constant(shifted.astype(np.int8), x.name))
         return _dequantized_int8(c, integers, grid)
     steps = c.body.cast(x, DT_FLOAT)
     if grid.zero is not None:
         if x.type == DT_INT32:
-            steps = c.body.cast(x - _along(x, c.body.cast(grid.zero, DT_INT32), grid.axis), DT_FLOAT)
+            steps = c.body.cast(x - _along(x, c.body.cast(grid.zero, DT_INT32), grid), DT_FLOAT)
         else:
-            steps = steps - _along(x, c.body.cast(grid.zero, DT_FLOAT), grid.axis)
-    return steps * _along(x, grid.scale, grid.axis)
+            steps = steps - _along(x, c.body.cast(grid.zero, DT_FLOAT), grid)
+    return steps * _along(x, grid.scale, grid)
 
 
 def _dequantized_int8(c: Call, x: Tensor, grid: Grid) -> Tensor:
@@ -155,22 +185,18 @@ def _dequantized_int8(c: Call, x: Tensor, grid: Grid) -> Tensor:
     return c.body.dequantized(Integers(x, scales.reshape(shape), zeros.reshape(shape), grid.axis))
 
 
-def _of_blocks(c: Call, x: Tensor) -> Tensor:
+def _of_blocks(c: Call, x: Tensor, grid: Grid) -> Tensor:
     """Constants whose scales are those of blocks along an axis, as floats."""
-    size, axis = c.integer("block_size"), axis_of(c.integer("axis", 1), x.rank)
-    scale, zero = c.input(1), c.optional(2)
-    arrays = [x.data, scale.data, None if zero is None else zero.data]
-    if arrays[0] is None or arrays[1] is None or (zero is not None and arrays[2] is None):
-        raise UnsupportedError("scales of blocks: the tensor and its scales must be constant")
-    count = x.sizes[axis]
-    stretched = [
-        None if each is None else each.repeat(size, axis).take(np.arange(count), axis) for each in arrays[1:]
-    ]
-    values = arrays[0].astype(np.float32)
-    if stretched[1] is not None:
-        values = values - stretched[1].astype(np.float32)
-    assert stretched[0] is not None
-    return c.body.constant((values * stretched[0]).astype(np.float32), x.name)
+    count = x.sizes[grid.axis]
+
+    def stretched(values: np.ndarray) -> np.ndarray:
+        return values.repeat(grid.block, grid.axis).take(np.arange(count), grid.axis).astype(np.float32)
+
+    assert x.data is not None and grid.scale.data is not None
+    values = x.data.astype(np.float32)
+    if grid.zero is not None and grid.zero.data is not None:
+        values = values - stretched(grid.zero.data)
+    return c.body.constant(values * stretched(grid.scale.data), x.name)
 
 
 def qlinear_conv(c: Call) -> Tensor:
@@ -206,7 +232,7 @@ def _centered(c: Call, place: int, zero: int, axis: int) -> Tensor:
     if zeros is None:
         return steps
     one = zeros.rank == 0 or zeros.sizes == (1,)
-    return steps - _along(x, c.body.cast(zeros, DT_FLOAT), -1 if one else axis)
+    return steps - _stretched(x, c.body.cast(zeros, DT_FLOAT), -1 if one else axis)
 
 
 def matmul_integer(c: Call) -> Tensor:

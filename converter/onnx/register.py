@@ -88,6 +88,11 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "unique": ("Unique",),
 }
 
+# What helps where there is no rule.
+NOT_BUILT = {
+    "ImageDecoder": "no operator decodes images: decode them before the model, and feed their pixels"
+}
+
 FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATORS)
 
 

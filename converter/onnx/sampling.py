@@ -11,7 +11,8 @@ from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64
 from ...schema.onnx import TensorProto
 from ..building.computed_types import inner_array
-from ..building.movement import axis_of, padded, sliced
+from ..building.movement import axis_of
+from ..building.special import running_product
 from ..building.tensor import Tensor
 from .call import Call, Rule
 from .element_types import outside_type, stored_dtype
@@ -75,25 +76,10 @@ def _kept(
 
 
 def cum_prod(c: Call) -> Tensor:
-    """Products from the start on, twice as many factors at each step."""
-    x, axis = c.input(0), axis_of(c.constants(1, "the axis")[0], c.input(0).rank)
-    size, one = x.sizes[axis], c.body.scalar(1, c.input(0).type)
-    if size == -1:
-        raise UnsupportedError("the size of the axis must be known")
-    backwards = c.flag("reverse")
-    axes = c.body.integers([axis])
-    y = c.make("ReverseV2", x, axes) if backwards else x
-
-    def moved(tensor: Tensor, by: int) -> Tensor:
-        pairs = [(by, 0) if each == axis else (0, 0) for each in range(x.rank)]
-        return sliced(padded(tensor, pairs, one), [axis], [0], [size], [1])
-
-    if c.flag("exclusive"):
-        y = moved(y, 1)
-    step = 1
-    while step < size:
-        y, step = y * moved(y, step), 2 * step
-    return c.make("ReverseV2", y, axes) if backwards else y
+    """Products from the start on."""
+    x = c.input(0)
+    axis = axis_of(c.constants(1, "the axis")[0], x.rank)
+    return running_product(x, axis, c.flag("exclusive"), c.flag("reverse"))
 
 
 def _window(weights: tuple[float, ...]) -> Rule:

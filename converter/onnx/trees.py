@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
 from ..building.tensor import Tensor
 from .call import Call, Rule
@@ -22,20 +23,26 @@ _COMPARISONS = {
     "BRANCH_NEQ": "NotEqual",
 }
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER")
+_MEMBER = "BRANCH_MEMBER"
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Nodes of all trees one after another; a leaf leads to itself. weights are [nodes, targets]."""
+    """Nodes of all trees one after another; a leaf leads to itself. weights are [nodes, targets].
+
+    modes are how each node compares; members are the numbers of those that ask for one of several,
+    [nodes, most], filled up with NaN.
+    """
 
     features: np.ndarray
     values: np.ndarray
     yes: np.ndarray
     no: np.ndarray
     missing: np.ndarray
-    mode: str
+    modes: np.ndarray
     roots: np.ndarray
     weights: np.ndarray
+    members: np.ndarray
 
     def depth(self) -> int:
         """How many steps lead from a root to the farthest leaf; ModelError for nodes in a circle."""
@@ -81,9 +88,10 @@ def _forest(c: Call, kind: str, targets: int) -> Forest:
         yes,
         no,
         np.array(missing, bool),
-        _one_mode(modes, leaf),
+        _known_modes(modes, leaf),
         np.array(roots),
         weights,
+        np.zeros((count, 0), np.float32),
     )
 
 
@@ -103,11 +111,28 @@ def _led_to(
         raise ModelError(f"nodes must lead to nodes of their tree, got {error}") from error
 
 
-def _one_mode(modes: list[str], leaf: np.ndarray) -> str:
-    found = sorted({mode for mode, is_leaf in zip(modes, leaf, strict=True) if not is_leaf}) or ["BRANCH_LEQ"]
-    if len(found) > 1 or found[0] not in _COMPARISONS:
-        raise UnsupportedError(f"nodes of modes {', '.join(found)}: one comparison for all is built")
-    return found[0]
+def _known_modes(modes: list[str], leaf: np.ndarray) -> np.ndarray:
+    """The modes, of a leaf "": it leads to itself whatever it compares."""
+    found = np.where(leaf, "", modes)
+    unknown = sorted(set(found.tolist()) - {"", _MEMBER, *_COMPARISONS})
+    if unknown:
+        raise ModelError(
+            f"nodes must be of modes {', '.join((*_COMPARISONS, _MEMBER))}, got {', '.join(unknown)}"
+        )
+    return found
+
+
+def _members(numbers: np.ndarray, modes: Sequence[str]) -> np.ndarray:
+    """The sets of the nodes that have one: one after another, each ended by NaN."""
+    ends = np.flatnonzero(np.isnan(numbers))
+    sets = np.split(numbers, ends + 1)[: len(ends)]
+    at = [place for place, mode in enumerate(modes) if mode == _MEMBER]
+    if len(sets) != len(at):
+        raise ModelError(f"membership_values must have a set for each of {len(at)} nodes, got {len(sets)}")
+    found = np.full((len(modes), max(map(len, sets), default=1) - 1), np.nan, np.float32)
+    for place, numbers in zip(at, sets, strict=True):
+        found[place, : len(numbers) - 1] = numbers[:-1]
+    return found
 
 
 def _leaves(c: Call, x: Tensor, forest: Forest) -> Tensor:
@@ -123,12 +148,29 @@ def _leaves(c: Call, x: Tensor, forest: Forest) -> Tensor:
 
     for _ in range(forest.depth()):
         value = c.make("GatherV2", x, of_node(forest.features.astype(np.int32)), one, batch_dims=1)
-        goes = c.make(_COMPARISONS[forest.mode], value, of_node(forest.values))
+        goes = _compared(c, forest, value, of_node)
         if forest.missing.any():
             lost = c.make("LogicalAnd", value.apply("IsNan"), of_node(forest.missing))
             goes = c.make("LogicalOr", goes, lost)
         at = goes.choose(of_node(forest.yes.astype(np.int32)), of_node(forest.no.astype(np.int32)))
     return at
+
+
+def _compared(c: Call, forest: Forest, value: Tensor, of_node: Callable[[np.ndarray], Tensor]) -> Tensor:
+    """Whether each value leads to yes, by the comparison of its node."""
+    modes = sorted(set(forest.modes.tolist()) - {""}) or ["BRANCH_LEQ"]
+    found = []
+    for mode in modes:
+        if mode == _MEMBER:
+            each = c.make("ExpandDims", value, c.body.scalar(-1, DT_INT32))
+            same = c.make("Equal", each, of_node(forest.members))
+            goes = c.make("Any", same, c.body.integers([2]), keep_dims=False)
+        else:
+            goes = c.make(_COMPARISONS[mode], value, of_node(forest.values))
+        if len(modes) > 1:
+            goes = c.make("LogicalAnd", goes, of_node(forest.modes == mode))
+        found.append(goes)
+    return reduce(lambda one, other: c.make("LogicalOr", one, other), found)
 
 
 def _scores(c: Call, forest: Forest, how: str) -> Tensor:
@@ -203,15 +245,18 @@ def tree_ensemble(c: Call) -> Tensor:
     weights[own, leaf_targets] = leaf_weights
     names = [_MODES[mode] if mode < len(_MODES) else "?" for mode in modes.tolist()]
     missing = np.array([*c.integers("nodes_missing_value_tracks_true", [0] * count), *[0] * leaves], bool)
+    sets = c.array("membership_values").reshape(-1) if c.has("membership_values") else np.zeros(0)
+    members = _members(sets.astype(np.float32), names)
     forest = Forest(
         np.array([*features, *[0] * leaves]),
         np.array([*splits, *[0] * leaves], np.float32),
         yes,
         no,
         missing,
-        _one_mode(names, np.zeros(count, bool)),
+        np.array([*_known_modes(names, np.zeros(count, bool)), *[""] * leaves]),
         roots,
         weights,
+        np.concatenate([members, np.full((leaves, members.shape[1]), np.nan, np.float32)]),
     )
     how = ("AVERAGE", "SUM", "MIN", "MAX")[c.integer("aggregate_function", 1)]
     post = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")[c.integer("post_transform", 0)]

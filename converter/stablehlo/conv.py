@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_UINT8, DT_UINT16
 from ..building.contraction import convolved, transposed_convolved
+from ..building.movement import spread as spread_apart
 from ..building.tensor import Tensor
 from ..building.window import Window
 from .element_types import inner_type
 from .movement import around
-from .movement import spread as spread_apart
 from .step import Result, Rule, Step
 
 # Bits of integers, one more without a sign.

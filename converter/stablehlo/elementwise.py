@@ -101,14 +101,21 @@ def _multiply(a: Tensor, b: Tensor) -> Tensor:
     return wrapping("Mul")(a, b)
 
 
-def _extreme(of_numbers: str, of_truth: str) -> Callable[[Tensor, Tensor], Tensor]:
-    """Constants go first: the operators give the second where either is no number."""
+def extreme(step: Step, op: str, a: Tensor, b: Tensor) -> Tensor:
+    """MAXIMUM or MINIMUM. Constants go first: the operators give the second where either is no number.
 
-    def joined(a: Tensor, b: Tensor) -> Tensor:
-        first, second = (b, a) if b.data is not None else (a, b)
-        return a.body.op(of_truth if a.type == DT_BOOL else of_numbers, first, second)
-
-    return joined
+    Where NaN is to be kept, of two computed operands each one's is put back: which of them the operators let
+    through is the runtime's own.
+    """
+    first, second = (b, a) if b.data is not None else (a, b)
+    if a.type == DT_BOOL:
+        return a.body.op("LogicalOr" if op == "Maximum" else "LogicalAnd", first, second)
+    made = a.body.op(op, first, second)
+    if step.keeps_nan and a.type == DT_FLOAT:
+        for x in (first, second):
+            if x.data is None or np.isnan(x.data).any():
+                made = x.apply("IsNan").choose(x, made)
+    return made
 
 
 def _absolute(x: Tensor) -> Tensor:
@@ -237,7 +244,8 @@ def clamp(step: Step) -> Result:
         made = x.apply("Relu6")
     else:
         # What is no number stays one where it is the second operand.
-        made = high.minimum(low.maximum(x))
+        above = extreme(step, "Maximum", low, x)
+        made = extreme(step, "Minimum", high, above)
     held = [each for each in step.operands if len(each.shape) == len(step.shape)]
     return joined(made, held, step.shape)
 
@@ -252,7 +260,12 @@ def maximum(step: Step) -> Result:
     for x, other in ((a, b), (b, a)):
         if x.type == DT_FLOAT and _number(other) == 0 and x.data is None:
             return joined(x.apply("Relu"), step.operands, step.shape)
-    return joined(_extreme("Maximum", "LogicalOr")(a, b), step.operands, step.shape)
+    return joined(extreme(step, "Maximum", a, b), step.operands, step.shape)
+
+
+def minimum(step: Step) -> Result:
+    a, b = fitting([step.held(0), step.held(1)], len(step.shape))
+    return joined(extreme(step, "Minimum", a, b), step.operands, step.shape)
 
 
 def convert(step: Step) -> Result:
@@ -315,7 +328,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "log_plus_one": _direct("Log1p"),
     "logistic": _direct("Sigmoid"),
     "maximum": maximum,
-    "minimum": elementwise(_extreme("Minimum", "LogicalAnd")),
+    "minimum": minimum,
     "multiply": elementwise(_multiply),
     "negate": elementwise(_negate),
     "power": elementwise(_power),

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
+from ..building.linear_algebra import along, counted_loop, matrices, places_of, swapped_rows, widened
 from ..building.tensor import Tensor
-from ..ir.types import element_type
-from .linear_algebra import along, counted_loop, matrices, places_of, widened
 from .program import Attribute
 from .step import Result, Step
 
@@ -30,11 +29,7 @@ def lapack_lu(step: Step, attributes: Mapping[str, Attribute]) -> Result:
         left, found = state
         body = place.body
         row, column = places_of(body, rows), places_of(body, columns)
-        sizes = (row >= place).choose(along(left, place, 2).apply("Abs"), -1.0)
-        pivot = body.op("ArgMax", sizes, body.scalar(1, DT_INT32), output_type=element_type(DT_INT32))
-        deep = widened(pivot, 1)
-        swapped = row.equals(place).choose(deep, row.equals(deep).choose(place, row))
-        left = body.op("GatherV2", left, swapped, body.scalar(1, DT_INT32), batch_dims=1)
+        left, pivot = swapped_rows(left, place, row)
         lead = along(left, place, 2)
         diagonal = widened(along(lead, place, 1), 1)
         # LAPACK leaves a column of zeros as it is.
@@ -45,7 +40,7 @@ def lapack_lu(step: Step, attributes: Mapping[str, Attribute]) -> Result:
         left = is_below.choose(widened(factors, 2), left)
         return [left, places_of(body, count).equals(place).choose(widened(pivot + 1, 1), found)]
 
-    made, swaps = counted_loop(step, count, [matrix, pivots], {}, turn)
+    made, swaps = counted_loop(step.importer.shared, step.body, count, [matrix, pivots], {}, turn)
     outer = step.body.sizes_of(a)[:-2]
     exchanged = step.body.reshaped(swaps, [*outer, count])
     last = step.body.integers([len(outer)])
@@ -89,7 +84,7 @@ def lapack_qr(step: Step, attributes: Mapping[str, Attribute]) -> Result:
         left = is_column.choose(widened(made, 2), left)
         return [left, places_of(body, count).equals(place).choose(factor, found)]
 
-    made, factors = counted_loop(step, count, [matrix, zeros], {}, turn)
+    made, factors = counted_loop(step.importer.shared, step.body, count, [matrix, zeros], {}, turn)
     sizes = step.body.sizes_of(a)
     return [step.body.reshaped(made, sizes), step.body.reshaped(factors, [*sizes[:-2], count])]
 
@@ -124,5 +119,7 @@ def lapack_orthogonal(step: Step, attributes: Mapping[str, Attribute]) -> Result
         return [_reflected(found, vector, factor, None)]
 
     given = {"a": matrix, "factors": flat}
-    [made] = counted_loop(step, count, [matrix.apply("ZerosLike") + unit], given, turn)
+    [made] = counted_loop(
+        step.importer.shared, step.body, count, [matrix.apply("ZerosLike") + unit], given, turn
+    )
     return step.body.reshaped(made, step.body.sizes_of(a))

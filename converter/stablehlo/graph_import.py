@@ -30,9 +30,14 @@ class Shared(ModuleBuilder):
     """What all functions of a program have in common."""
 
     def __init__(
-        self, program: Program, names: Names | None = None, keep_composites: Sequence[str] = ()
+        self,
+        program: Program,
+        names: Names | None = None,
+        keep_composites: Sequence[str] = (),
+        keep_nan: bool = False,
     ) -> None:
         super().__init__(names)
+        self.keep_nan = keep_nan
         self.keep_composites = frozenset(keep_composites)
         self.program = program
         self.calls: list[str] = []

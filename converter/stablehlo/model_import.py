@@ -31,18 +31,20 @@ def stablehlo_entry(
     input_shapes: Shapes | None = None,
     input_values: Mapping[str, object] | None = None,
     keep_composites: Sequence[str] = (),
+    keep_nan: bool = False,
 ) -> Entry:
     """A program's main function as a module, with inputs and outputs by the program's names for them.
 
     source is a file or its content: a portable artifact, or what jax.export serializes. input_shapes replace
     those of inputs by name; None or -1 in a shape is a size known only when the model runs. input_values are
     inputs that become constants, keep_composites names of composites that stay calls of their functions.
+    With keep_nan extremes of numbers and NaN are NaN, as StableHLO has it, for some operators more.
 
     Raises ModelError for a program that is wrong, UnsupportedError that lists the operations for which there
     are no operators, each with the reason.
     """
     program = source if isinstance(source, Program) else program_of(source)
-    shared = Shared(program, keep_composites=keep_composites)
+    shared = Shared(program, keep_composites=keep_composites, keep_nan=keep_nan)
     graph = Graph()
     shared.module.ops.append(graph)
     importer = Importer(shared, Body(graph.body, shared.names))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
-from ..building.movement import padded, sliced
+from ..building.movement import padded, sliced, spread
 from ..building.tensor import Tensor
 from .held import stretched_tensor
 from .step import Result, Rule, Step
@@ -69,22 +69,6 @@ def _scalar(step: Step, place: int) -> Tensor:
     if held.shape != ():
         raise ModelError(f"operand {place} must be a scalar, got shape {list(held.shape)}")
     return held.tensor
-
-
-def spread(x: Tensor, axis: int, amount: int, value: Tensor) -> Tensor:
-    """x with so many values between the elements of an axis."""
-    body = x.body
-    sizes = body.sizes_of(x)
-    size = sizes[axis]
-    if size == 0:
-        return x
-    split = body.reshaped(x, [*sizes[: axis + 1], 1, *sizes[axis + 1 :]])
-    pairs = [(0, 0)] * len(sizes)
-    pairs.insert(axis + 1, (0, amount))
-    wide = padded(split, pairs, value)
-    longer = size * (1 + amount)
-    joined = body.reshaped(wide, [*sizes[:axis], longer, *sizes[axis + 1 :]])
-    return sliced(joined, [axis], [0], [-amount], [1])
 
 
 def around(x: Tensor, pairs: Sequence[tuple[int, int]], value: Tensor) -> Tensor:

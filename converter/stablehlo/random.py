@@ -12,11 +12,11 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_INT32, DT_UINT32
+from ..building.linear_algebra import counted_loop
 from ..building.tensor import Tensor
 from .element_types import inner_type
 from .elementwise import as_int32, as_type
 from .held import NO_WORDS, Words
-from .linear_algebra import counted_loop
 from .step import Result, Rule, Step
 
 # Words are computed as int32, whose sums and products wrap.
@@ -125,7 +125,7 @@ def _philox_bits(
         keys = (low_key + _word(a, _PHILOX_STEPS[0]), high_key + _word(a, _PHILOX_STEPS[1]))
         return [*mixed, *keys]
 
-    mixed = counted_loop(step, _PHILOX_ROUNDS, [*words, *key], {}, turn)[:4]
+    mixed = counted_loop(step.importer.shared, step.body, _PHILOX_ROUNDS, [*words, *key], {}, turn)[:4]
     line = body.reshaped(step.make("Pack", *mixed, axis=1), [4 * count])
     return body.reshaped(_first(line, [size]), shape), count
 
@@ -187,7 +187,7 @@ def _threefry(step: Step, key: Sequence[Tensor], words: Sequence[Tensor]) -> lis
         return [a + first, b + second + place + 1]
 
     begins = [word + part for word, part in zip(words, key, strict=True)]
-    return counted_loop(step, _THREEFRY_GROUPS, begins, held, turn)
+    return counted_loop(step.importer.shared, step.body, _THREEFRY_GROUPS, begins, held, turn)
 
 
 def _first(x: Tensor, sizes: Sequence[int]) -> Tensor:

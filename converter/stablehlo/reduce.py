@@ -10,14 +10,14 @@ from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
 from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .computation import described, reduction
-from .elementwise import as_int32, as_type
+from .elementwise import as_int32, as_type, extreme
 from .halving import reduced_by_halves
 from .held import Held
 from .program import Block
 from .step import Result, Rule, Step
 
 OPS = {"add": "Sum", "multiply": "Prod", "maximum": "Max", "minimum": "Min"}
-_JOINS = {"add": "AddV2", "multiply": "Mul", "maximum": "Maximum", "minimum": "Minimum"}
+JOINS = {"add": "AddV2", "multiply": "Mul", "maximum": "Maximum", "minimum": "Minimum"}
 _OF_TRUTH = {"add": "Any", "maximum": "Any", "or": "Any", "multiply": "All", "minimum": "All", "and": "All"}
 # The value and its place of two pairs (a, b) and (c, d), in the forms that JAX and XLA's builders write.
 _EXTREMES = {
@@ -83,9 +83,19 @@ def _by(step: Step, held: Held, start: Held, name: str, axes: list[int]) -> Tens
         made = as_type(step.make(OPS[name], as_int32(x), places, keep_dims=False), x.type)
     else:
         made = step.make(OPS[name], x, places, keep_dims=False)
+        if step.keeps_nan and x.type == DT_FLOAT and name in ("maximum", "minimum"):
+            lost = step.make("Any", x.apply("IsNan"), places, keep_dims=False)
+            made = lost.choose(np.nan, made)
     if is_neutral(start.tensor, name):
         return made
-    return step.make(_JOINS[name], made, start.tensor)
+    return joined_with(step, name, made, start.tensor)
+
+
+def joined_with(step: Step, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Two numbers by a reduction's computation."""
+    return (
+        extreme(step, JOINS[name], a, b) if name in ("maximum", "minimum") else step.make(JOINS[name], a, b)
+    )
 
 
 def _joined_truth(made: Tensor, start: Tensor, name: str) -> Tensor:

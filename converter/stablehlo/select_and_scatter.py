@@ -7,10 +7,11 @@ import math
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.movement import spread
 from ..building.tensor import Tensor
 from ..building.window import Window, window_parts
 from .computation import described
-from .movement import around, spread
+from .movement import around
 from .step import Result, Rule, Step
 
 # Of each place in the window there is a handful of operators.

@@ -33,6 +33,11 @@ class Step:
         self.operation = operation
         self.operands = operands
 
+    @property
+    def keeps_nan(self) -> bool:
+        """Whether extremes of numbers and NaN are to be NaN."""
+        return self.importer.shared.keep_nan
+
     def held(self, place: int) -> Held:
         """An operand, as it is."""
         if place >= len(self.operands):

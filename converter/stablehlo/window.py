@@ -10,14 +10,14 @@ import numpy as np
 from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
+from ..building.movement import spread
 from ..building.tensor import Tensor
 from ..building.window import Window, pooled, window_parts
 from .computation import described, reduction
-from .movement import around, spread
-from .reduce import is_neutral, neutral
+from .movement import around
+from .reduce import JOINS, is_neutral, joined_with, neutral
 from .step import Result, Rule, Step
 
-_JOINS = {"add": "AddV2", "multiply": "Mul", "maximum": "Maximum", "minimum": "Minimum"}
 # Windows of so many elements at most are joined element by element.
 _MOST_PARTS = 256
 
@@ -30,7 +30,7 @@ def reduce_window(step: Step) -> Result:
     name = reduction(step.region(0))
     if name is None:
         raise UnsupportedError(f"windows reduced by {described(step.region(0), step.importer.number)[0]}")
-    if name not in _JOINS and start.type != DT_BOOL:
+    if name not in JOINS and start.type != DT_BOOL:
         raise UnsupportedError(f"windows of numbers by {name}")
     if is_neutral(start, name):
         return _reduced_windows(step, held.whole, name, start)
@@ -41,14 +41,14 @@ def reduce_window(step: Step) -> Result:
         name,
         step.body.constant(np.array(neutral(name, start.type), numpy_dtype(start.type))),
     )
-    return step.body.op(_join(name, start.type), made, start)
+    return _joined(step, name, made, start)
 
 
-def _join(name: str, type: int) -> str:
-    """The op that joins two elements."""
-    if type == DT_BOOL:
-        return "LogicalOr" if name in ("or", "add", "maximum") else "LogicalAnd"
-    return _JOINS[name]
+def _joined(step: Step, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Two elements by the computation."""
+    if a.type == DT_BOOL:
+        return step.make("LogicalOr" if name in ("or", "add", "maximum") else "LogicalAnd", a, b)
+    return joined_with(step, name, a, b)
 
 
 def _reduced_windows(step: Step, x: Tensor, name: str, start: Tensor) -> Tensor:
@@ -119,17 +119,23 @@ def _columns(window: Window) -> tuple[tuple, ...]:
 def _reduced(step: Step, x: Tensor, window: Window, name: str, start: Tensor) -> Tensor:
     """Of [n, c, ...]; the start, which changes no number, stands around it."""
     if x.type == DT_FLOAT and len(window.kernel) <= 3 and max(window.dilations) == 1:
-        if name == "maximum":
-            return pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
-        if name == "minimum":
-            return -pooled(-x, window, "MaxPool", float(np.finfo(np.float32).min))
+        if name in ("maximum", "minimum"):
+            least = float(np.finfo(np.float32).min)
+            made = (
+                pooled(x, window, "MaxPool", least)
+                if name == "maximum"
+                else -pooled(-x, window, "MaxPool", least)
+            )
+            if not step.keeps_nan:
+                return made
+            lost = pooled(x.body.cast(x.apply("IsNan"), DT_FLOAT), window, "MaxPool", 0.0)
+            return (lost > 0).choose(np.nan, made)
         if name == "add":
             return pooled(x, window, "AvgPool", 0.0) * float(math.prod(window.kernel))
     if math.prod(window.kernel) > _MOST_PARTS:
         raise UnsupportedError(f"windows of more than {_MOST_PARTS} elements by {name}")
-    op = _join(name, x.type)
     parts = window_parts(around(x, [(0, 0), (0, 0), *window.pads], start), window)
-    return fold(lambda a, b: x.body.op(op, a, b), parts)
+    return fold(lambda a, b: _joined(step, name, a, b), parts)
 
 
 REGISTRATIONS: dict[str, Rule] = {"reduce_window": reduce_window}

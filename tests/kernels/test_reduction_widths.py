@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite import interpreter
 from numlite.interpreter import Interpreter
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
@@ -15,11 +16,11 @@ _FUNCTIONS = {"REDUCE_MAX": np.max, "REDUCE_MIN": np.min}
 
 
 def run(model: bytes, x: np.ndarray) -> np.ndarray:
-    interpreter = Interpreter(model_content=model)
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
-    interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    runtime = Interpreter(model_content=model)
+    runtime.allocate_tensors()
+    runtime.set_tensor(runtime.get_input_details()[0]["index"], x)
+    runtime.invoke()
+    return runtime.get_tensor(runtime.get_output_details()[0]["index"])
 
 
 def reduced(name: str, x: np.ndarray, axes: tuple[int, ...], scale: float | None) -> np.ndarray:
@@ -82,3 +83,32 @@ def test_largest_of_windows(dtype: type, columns: int) -> None:
         output = Kind(exact.shape, dtype, kind.scale)
         y = run(single_op(BuiltinOperator.MAX_POOL_2D, [kind], output, options, 2), x)
         np.testing.assert_array_equal(y, exact, err_msg=str(width))
+
+
+@pytest.mark.parametrize("name", _FUNCTIONS)
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1), (0, 2), (1, 2), (0, 1, 2)], ids=str)
+def test_what_nan_and_zeros_of_two_signs_give_by_reference(name: str, axes: tuple[int, ...]) -> None:
+    """LiteRT's bits: an extremum of all axes begins with the first element, NaN or not; others go."""
+    litert = pytest.importorskip("ai_edge_litert.interpreter", reason="ai-edge-litert is not installed")
+    random = np.random.default_rng(5)
+    kinds = [np.nan, 0.0, -0.0, 1.0, -1.0, np.inf, -np.inf]
+    for width in (1, 2, 7, 16, 40):
+        x = random.choice(kinds, (2, width, 3)).astype(np.float32)
+        for first in (np.nan, 0.0, -0.0):
+            x[0, 0, 0] = first
+            inputs = [Kind(x.shape), Kind((len(axes),), np.int32)]
+            output = Kind(tuple(n for d, n in enumerate(x.shape) if d not in axes))
+            model = single_op(
+                *(BuiltinOperator[name], inputs, output, tflite.ReducerOptionsT(), 2),
+                constants={1: np.array(axes, np.int32)},
+            )
+            found = []
+            for api in (interpreter, litert):
+                kind = api.OpResolverType.BUILTIN_REF
+                runtime = api.Interpreter(model_content=model, experimental_op_resolver_type=kind)
+                runtime.allocate_tensors()
+                runtime.set_tensor(runtime.get_input_details()[0]["index"], x)
+                runtime.invoke()
+                found.append(runtime.get_tensor(runtime.get_output_details()[0]["index"]))
+            np.testing.assert_array_equal(found[0], found[1])
+            np.testing.assert_array_equal(np.signbit(found[0]), np.signbit(found[1]))

@@ -120,8 +120,10 @@ def test_what_is_no_onnx_model_says_what_it_is(content: bytes, message: str) -> 
 
 
 def test_an_old_opset_says_what_makes_it_newer() -> None:
-    with pytest.raises(UnsupportedError, match=r"opset must be 7 or newer, got 6; onnx\.version_converter"):
-        Converter.from_onnx(model([node("Neg", ["x"], "y")], [value("x", [1])], [value("y", [1])], opset=6))
+    with pytest.raises(UnsupportedError, match=r"7 or newer for Add, got 6; onnx\.version_converter"):
+        Converter.from_onnx(
+            model([node("Add", ["x", "x"], "y")], [value("x", [1])], [value("y", [1])], opset=6)
+        )
 
 
 def test_all_nodes_that_are_refused_are_listed_with_their_reasons() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arrangements import merging, normalizations, reshaping
 from .case import Case
 from .further_operations import further_operations
+from .measuring_operations import measuring_operations
 from .preprocessing import preprocessing, texts
 from .sequences import attentions, recurrent
 from .units import activations, dense
@@ -14,7 +15,7 @@ from .windows import convolutions, locally_connected, pooling
 FAMILIES = (
     *(dense, activations, convolutions, locally_connected, pooling, normalizations, merging, reshaping),
     *(recurrent, attentions, preprocessing, texts, operations, models),
-    *(more_operations, further_operations),
+    *(more_operations, further_operations, measuring_operations),
 )
 
 
