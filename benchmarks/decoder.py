@@ -4,7 +4,8 @@
     python benchmarks/decoder.py --million 20 --seconds 2
 
 Products are a chain of FULLY_CONNECTED of one row. Attention is DYNAMIC_UPDATE_SLICE of both caches, two
-BATCH_MATMUL and SOFTMAX; `in place` the caches are outputs, too, and one buffer of a CompiledModel is both.
+BATCH_MATMUL and SOFTMAX; `in place` the caches are outputs, too, and one buffer of a CompiledModel is both,
+`in variables` they are resource variables. `counters` are 64 of these that a step adds to, 16 kB each.
 All take turns in one process on one CPU; `of sum` is the median over the rounds.
 """
 
@@ -31,7 +32,7 @@ from numlite.schema.tflite import BuiltinOperator
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from tests.cases.packed_weights import packed
-from tests.model_builder import ModelBuilder
+from tests.model_builder import ModelBuilder, SubgraphBuilder
 
 WIDTH, HIDDEN = 768, 3072
 HEADS, DEPTH = 12, 64
@@ -72,7 +73,9 @@ def steps(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Callable[[]
         nbytes = 2 * HEADS * DEPTH * arguments.tokens * np.dtype(dtype).itemsize
         name = f"attention, {np.dtype(dtype).name}"
         yield name, interpreted(attention(dtype, arguments.tokens)), nbytes
-        yield f"{name}, in place", in_place(attention(dtype, arguments.tokens, True)), nbytes
+        yield f"{name}, in place", in_place(attention(dtype, arguments.tokens, "outputs")), nbytes
+        yield f"{name}, in variables", interpreted(attention(dtype, arguments.tokens, "variables")), nbytes
+    yield "counters", interpreted(counters(64, 4096)), 64 * 4096 * 4
 
 
 def interpreted(content: bytes) -> list[Callable[[], Any]]:
@@ -156,8 +159,10 @@ def products(layers: int, add: Callable[[ModelBuilder, int, int], int]) -> bytes
     return model.build([first], [x])
 
 
-def attention(dtype: type, tokens: int, gives_caches: bool = False) -> bytes:
-    """Both caches [1, heads, tokens, depth] are inputs: only where they are outputs, too, may they change."""
+def attention(dtype: type, tokens: int, kept_in: str = "") -> bytes:
+    """Both caches [1, heads, tokens, depth] are inputs, which may change where they are kept in outputs, or
+    variables.
+    """
     model = ModelBuilder()
     bytes_ = dtype is np.int8
 
@@ -169,9 +174,12 @@ def attention(dtype: type, tokens: int, gives_caches: bool = False) -> bytes:
     at = model.constant([0, 0, tokens // 2, 0])
     caches = [tensor(1, HEADS, tokens, DEPTH) for _ in range(2)]
     updated = [tensor(1, HEADS, tokens, DEPTH) for _ in range(2)]
+    handles = variables(model, caches) if kept_in == "variables" else []
     for cache, result in zip(caches, updated, strict=True):
         options = tflite.DynamicUpdateSliceOptionsT()
         model.op(BuiltinOperator.DYNAMIC_UPDATE_SLICE, [cache, new, at], [result], options, 1)
+    for handle, result in zip(handles, updated, strict=False):
+        model.op(BuiltinOperator.ASSIGN_VARIABLE, [handle, result], [])
     scores, shares = (
         tensor(1, HEADS, 1, tokens, scale=s, zero_point=z) for s, z in ((0.2, 3), (1 / 256, -128))
     )
@@ -184,7 +192,44 @@ def attention(dtype: type, tokens: int, gives_caches: bool = False) -> bytes:
     model.op(
         BuiltinOperator.BATCH_MATMUL, [shares, updated[1]], [mixed], tflite.BatchMatMulOptionsT(), version
     )
-    return model.build([q, new, *caches], [mixed, *(updated if gives_caches else ())])
+    inputs = [q, new, *(() if handles else caches)]
+    return model.build(inputs, [mixed, *(updated if kept_in == "outputs" else ())])
+
+
+def variables(model: ModelBuilder, reads: list[int]) -> list[int]:
+    """Handles of variables that are zeros at first and are read into these tensors."""
+    start = model.add_subgraph("start")
+    options = tflite.CallOnceOptionsT(init_subgraph_index=start.index)
+    model.op(BuiltinOperator.CALL_ONCE, [], [], options)
+    handles = []
+    for name, read in enumerate(reads):
+        like = model.model.subgraphs[0].tensors[read]
+        zeros = np.zeros(like.shape, np.int8 if like.type == tflite.TensorType.INT8 else np.float32)
+        start.op(BuiltinOperator.ASSIGN_VARIABLE, [variable(start, str(name)), start.constant(zeros)], [])
+        handles.append(variable(model, str(name)))
+        model.op(BuiltinOperator.READ_VARIABLE, [handles[-1]], [read])
+    start.finish([], [])
+    return handles
+
+
+def variable(graph: SubgraphBuilder, name: str) -> int:
+    handle = graph.tensor((), tflite.TensorType.RESOURCE)
+    options = tflite.VarHandleOptionsT(container="", shared_name=name)
+    graph.op(BuiltinOperator.VAR_HANDLE, [], [handle], options)
+    return handle
+
+
+def counters(count: int, size: int) -> bytes:
+    model = ModelBuilder()
+    x = model.tensor((1,))
+    reads = [model.tensor((size,)) for _ in range(count)]
+    for handle, read in zip(variables(model, reads), reads, strict=True):
+        more = model.tensor((size,))
+        model.op(BuiltinOperator.ADD, [read, x], [more], tflite.AddOptionsT())
+        model.op(BuiltinOperator.ASSIGN_VARIABLE, [handle, more], [])
+    y = model.tensor((1,))
+    model.op(BuiltinOperator.ADD, [x, x], [y], tflite.AddOptionsT())
+    return model.build([x], [y])
 
 
 if __name__ == "__main__":

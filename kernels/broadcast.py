@@ -152,7 +152,8 @@ def binary_call(
         return []
     args = _block(*kernel, parameters)
     loops_of(operator, operands).fill(args, "a", "b")
-    unit = form_of(*kernel).unit.format(kernel[1])
+    form = form_of(*kernel)
+    unit = form.unit.format(kernel[1])
     chunks = chunk_count(context, element_ns * out.size)
     tensors = {"a": a, "b": b, "out": out}
-    return [KernelCall(unit, "_".join(kernel), args, tensors, chunks, keep, messages)]
+    return [KernelCall(unit, "_".join(kernel), args, tensors, chunks, keep, messages if form.refuses else {})]

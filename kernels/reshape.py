@@ -75,7 +75,9 @@ def flat_copy_calls(context: Context, x: Tensor, y: Tensor, nbytes: int) -> list
     args = np.zeros(1, FLAT_COPY)
     args["nbytes"] = nbytes
     chunks = chunk_count(context, nbytes / COPY_BYTES_PER_NS)
-    return [KernelCall("reshape", "flat_copy", args, {"source": x, "target": y}, chunks)]
+    call = KernelCall("reshape", "flat_copy", args, {"source": x, "target": y}, chunks)
+    call.is_copy = True
+    return [call]
 
 
 def _prepare_reshape(context: Context, node: Node) -> Sequence[KernelCall] | None:

@@ -84,9 +84,9 @@ def _copy_call(kernel: str, variable: Variable, tensor: Tensor) -> list[KernelCa
         variable.reserve(tensor.nbytes)
     args = np.zeros(1, VARIABLE_COPY)
     args["variable"], args["nbytes"] = variable.address, tensor.nbytes
-    return [
-        KernelCall("resource", kernel, args, {"tensor": tensor}, keep=[variable.words], messages=_MESSAGES)
-    ]
+    call = KernelCall("resource", kernel, args, {"tensor": tensor}, keep=[variable.words], messages=_MESSAGES)
+    call.variable = variable
+    return [call]
 
 
 def _prepare_read_variable(context: Context, node: Node) -> Sequence[KernelCall] | None:

@@ -15,6 +15,7 @@ from .errors import PrepareError
 if TYPE_CHECKING:
     from .context import Context
     from .node import Node
+    from .resources import Variable
     from .tensor import Tensor
 
     Resize = Callable[[Context, np.ndarray], None]
@@ -74,7 +75,9 @@ class KernelCall:
     are not in `tensors`, and the call is the last one of its node. sized says that the fields which it
     names are all that resize looks at and writes, so that native code may do it for a size it has seen.
 
-    cost is about how many KiB the call touches; 0 has the runtime count them.
+    cost is about how many KiB the call touches; 0 has the runtime count them. is_copy says that it copies
+    bytes from one of its two tensors to the other and does nothing where both lie in the same ones; so
+    does a call with a variable, whose value it copies to or from its one tensor.
     """
 
     __slots__ = (
@@ -83,12 +86,14 @@ class KernelCall:
         "chunks",
         "cost",
         "family",
+        "is_copy",
         "keep",
         "kernel",
         "messages",
         "resize",
         "sized",
         "tensors",
+        "variable",
     )
 
     def __init__(
@@ -114,6 +119,8 @@ class KernelCall:
         self.resize = resize
         self.sized: Sized | None = None
         self.cost = 0
+        self.is_copy = False
+        self.variable: Variable | None = None
 
 
 class KernelLibrary(Protocol):

@@ -92,10 +92,10 @@ def may_replace(nodes: Sequence[Node], source: int, result: int) -> bool:
     if last_read != position:
         return last_read < position
     node = nodes[position]
-    return (source, result) in _shareable(node) and node.inputs.count(source) == 1
+    return (source, result) in shareable(node) and node.inputs.count(source) == 1
 
 
-def _shareable(node: Node) -> list[tuple[int, int]]:
+def shareable(node: Node) -> list[tuple[int, int]]:
     """Inputs and outputs of a node that may have the same bytes."""
     flags = int(node.registration.inplace_operator)
     if not flags:
@@ -179,7 +179,7 @@ class _Walk:
     def _share(self, position: int, node: Node) -> None:
         """Put outputs of the node into bytes of its inputs, as far as its flags and the readers allow."""
         unmodified = bool(int(node.registration.inplace_operator) & _DATA_UNMODIFIED)
-        for source, result in _shareable(node):
+        for source, result in shareable(node):
             if self._may_share(position, node, source, result, unmodified):
                 owner = self.owners.get(source, source)
                 self.owners[result] = owner

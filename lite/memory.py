@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .node import Node
     from .prepared_graph import PreparedGraph
+    from .resources import Variable
 
 _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
@@ -40,18 +41,28 @@ class StageMemory:
     """Where the tensors lie that the nodes at positions first to last write.
 
     The arena can be released and acquired again; variables, persistent temporaries and results stay.
+    in_variables are tensors that lie in the memory of resource variables instead, by number.
     """
 
     def __init__(self, subgraph: PreparedGraph, first: int, last: int, preserve_all: bool) -> None:
         self._arena: np.ndarray | None = None
         tensors = subgraph.tensors
-        nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
         nodes = subgraph.schedule
+        outputs = (*subgraph.outputs, *_unread(nodes))
+        self.in_variables: dict[int, Variable] = {}
+        if subgraph.resources.variables and not preserve_all:
+            from .variable_memory import variable_places  # few graphs have them
+
+            self.in_variables = variable_places(subgraph, first, last, {*subgraph.inputs, *outputs})
+        nbytes = [
+            t.nbytes if t.allocation_type is _ARENA and t.index not in self.in_variables else NOT_IN_ARENA
+            for t in tensors
+        ]
         liveness = compute_lifetimes(
             nodes,
             nbytes,
             subgraph.inputs,
-            (*subgraph.outputs, *_unread(nodes)),
+            outputs,
             carried=dict(zip(subgraph.outputs, subgraph.inputs, strict=False)) if subgraph.owned else {},
             preserve_all=preserve_all,
             first=first,
@@ -96,6 +107,7 @@ class StageMemory:
         """As an earlier one has planned it for the nodes up to the one at position last; arena may be its."""
         memory = cls.__new__(cls)
         memory._arena = arena
+        memory.in_variables = {}
         memory.lifetimes = [Lifetime(*fields) for fields in lifetimes]
         memory.owners, memory.offsets, memory.arena_bytes = owners, offsets, arena_bytes
         memory._place_persistent(subgraph, 0, last)
@@ -131,6 +143,8 @@ class StageMemory:
         for t, owner in self.owners.items():
             tensors[t].data = tensors[owner].data
             tensors[t].address = tensors[owner].address
+        for t, variable in self.in_variables.items():
+            tensors[t].bind(variable.memory)
 
     def release(self, subgraph: PreparedGraph) -> None:
         """Give the arena back; the tensors in it have no memory then."""
@@ -138,7 +152,7 @@ class StageMemory:
         tensors = subgraph.tensors
         for lifetime in self.lifetimes:
             tensors[lifetime.tensor].bind(None)
-        for t in self.owners:
+        for t in (*self.owners, *self.in_variables):
             tensors[t].bind(None)
 
     def lower_bound_bytes(self) -> int:

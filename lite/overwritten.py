@@ -18,7 +18,8 @@ def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
 
     Results that no node reads, constants, variables and dynamic tensors keep theirs, and
     with preserve_all_tensors all do. Any other intermediate has its value to the end only if no tensor
-    that is written after it lies in the same bytes. LiteRT raises for those that its default delegate has
+    that is written after it lies in the same bytes; none has one that lies in a resource variable's memory,
+    which other graphs may assign. LiteRT raises for those that its default delegate has
     taken, which are most.
     """
     if (
@@ -34,6 +35,8 @@ def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
 
 
 def _is_overwritten(subgraph: Subgraph, memory: StageMemory, t: int) -> bool:
+    if t in memory.in_variables:
+        return True
     owner = memory.owners.get(t, t)
     places = {place[0].tensor: place for place in zip(memory.lifetimes, memory.offsets, strict=True)}
     if owner not in places:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .available_memory import OVERREAD_BYTES
+from .available_memory import allocate
 from .errors import InvokeError
 from .tensor import Shape, Tensor
 
@@ -39,9 +39,8 @@ class Variable:
 
     def reserve(self, nbytes: int) -> None:
         """Have memory for a value of that size, which it does not have yet."""
-        memory = np.zeros(nbytes + OVERREAD_BYTES, np.uint8)
-        self.memory = memory[:nbytes]
-        self.words[:] = memory.ctypes.data, nbytes, 0
+        self.memory = allocate(nbytes)
+        self.words[:] = self.memory.ctypes.data, nbytes, 0
 
     def assign(self, x: Tensor) -> None:
         """Take a copy of the tensor's value."""

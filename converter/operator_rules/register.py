@@ -56,6 +56,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.share_equal,
     control_flow.share_with_loops,
     variables.read_what_is_known,
+    variables.assign_at_once,
     # Patterns of many operators, before a rule takes one of them.
     activations.use_l2_normalization,
     activations.use_softmax,

@@ -1,4 +1,4 @@
-"""Variables: what is read where it is known what they hold."""
+"""Variables: what is read where it is known what they hold, and when they are assigned."""
 
 from __future__ import annotations
 
@@ -37,6 +37,43 @@ def read_what_is_known(rewriter: OperatorRewriter, operator: LiteOperator) -> bo
             return False
         before = before.previous
     return False
+
+
+@rule(Op.ASSIGN_VARIABLE)
+def assign_at_once(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Assigns a value as soon as it is there, so that it may be computed in the variable's memory.
+
+    Given:  y = ADD(READ_VARIABLE(v), x); z = SIN(y); ASSIGN_VARIABLE(v, y)
+    Result: y = ADD(READ_VARIABLE(v), x); ASSIGN_VARIABLE(v, y); z = SIN(y)
+
+    Only where nothing between may read or assign the variable.
+    """
+    name, value = _variable(operator.operand(0)), operator.operand(1)
+    if name is None or value.producer is None:
+        return False
+    made = operator.operand(0).producer, value.producer
+    before, following = operator.previous, None
+    for _ in range(_MOST_STEPS):
+        if before is None:
+            return False
+        if before in made or _may_use(before, name):
+            break
+        if before.code not in (Op.VAR_HANDLE, Op.ASSIGN_VARIABLE):
+            following = before
+        before = before.previous
+    if following is None or before is None:
+        return False
+    rewriter.block.remove(operator)
+    rewriter.block.insert_before(following, operator)
+    rewriter.changed(operator)
+    return True
+
+
+def _may_use(operator: LiteOperator, name: tuple[object, object]) -> bool:
+    """Whether the operator may read or assign the variable."""
+    if operator.code in (Op.ASSIGN_VARIABLE, Op.READ_VARIABLE):
+        return _variable(operator.operand(0)) in (None, name)
+    return bool(operator.callees) or has_effects(operator)
 
 
 def _variable(handle: LiteTensor) -> tuple[object, object] | None:

@@ -19,7 +19,8 @@ def read_variable(a, chunk, chunks):
         return NOT_ASSIGNED
     if words[NBYTES] != a.nbytes:
         return OTHER_SIZE
-    copy_run(a.tensor, words[DATA], a.nbytes)
+    if a.tensor != words[DATA]:
+        copy_run(a.tensor, words[DATA], a.nbytes)
     return 0
 
 
@@ -28,7 +29,8 @@ def assign_variable(a, chunk, chunks):
     words = carray(int64_pointer(a.variable), 3)
     if words[NBYTES] != a.nbytes:
         return OTHER_SIZE
-    copy_run(words[DATA], a.tensor, a.nbytes)
+    if a.tensor != words[DATA]:
+        copy_run(words[DATA], a.tensor, a.nbytes)
     words[ASSIGNED] = 1
     return 0
 

@@ -4,6 +4,7 @@ x: 2x3                         an input, float32 where nothing else is said ("x:
 c = [1, 2]                     a constant; numbers without a point are float32, too ("c = int32 [1, 2]")
 a = NEG(x)                     an operator whose result has the shape and type of its first operand
 y: 3x2 = TRANSPOSE(a, c)       another shape; {keep_dims=True} behind it are options
+ASSIGN_VARIABLE(v, a)          an operator without results
 p: 2, q: 2 = IF(b, x) @then @else    several results, and graphs that stand before, each from "graph then" on
 return y
 """
@@ -43,6 +44,9 @@ def _graph(name: str, text: str, graphs: dict[str, LiteGraph]) -> LiteGraph:
         if line.startswith("return"):
             graph.outputs = [known[name] for name in re.findall(r"\w+", line)[1:]]  # type: ignore[misc]
             continue
+        if (alone := _OPERATOR.fullmatch(line)) is not None:
+            _add(graph, graphs, known, [], alone)
+            continue
         found = _LINE.fullmatch(line)
         assert found is not None, line
         left, value = found[1], found[found.re.groups]
@@ -72,7 +76,11 @@ def _add(graph: LiteGraph, graphs, known, results, found) -> list[LiteTensor]:  
         setattr(options, field[0], ast.literal_eval(field[1]))
     custom = code not in BuiltinOperator.__members__
     operator = LiteOperator(
-        BuiltinOperator.CUSTOM if custom else BuiltinOperator[code], given, made, options, (made[0].name,)
+        BuiltinOperator.CUSTOM if custom else BuiltinOperator[code],
+        given,
+        made,
+        options,
+        (made[0].name if made else code,),
     )
     operator.custom_code = code if custom else None
     operator.callees = tuple(graphs[name] for name in re.findall(r"\w+", callees))
@@ -108,7 +116,8 @@ def written(graph: LiteGraph) -> str:
         code = operator.custom_code or operator.code.name
         callees = "".join(f" @{each.name}" for each in operator.callees)
         before += [f"graph {each.name}\n{written(each)}" for each in operator.callees]
-        lines.append(f"{results} = {code}({', '.join(operands)}){_fields(operator)}{callees}")
+        given = f"{results} = " if results else ""
+        lines.append(f"{given}{code}({', '.join(operands)}){_fields(operator)}{callees}")
     outputs = ", ".join(_named(names, y) for y in graph.outputs)
     return "\n".join([*before, *lines, f"return {outputs}"])
 

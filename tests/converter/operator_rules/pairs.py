@@ -344,6 +344,23 @@ PAIRS = [
         f"{_VARIABLE}b: 1 float32 = READ_VARIABLE(v)\ny = SUB(a, b)\nreturn y",
         "",
     ),
+    (
+        variables.assign_at_once,
+        f"{_VARIABLE}b = ADD(a, a)\ny = SIN(b)\nASSIGN_VARIABLE(v, b)\nreturn y",
+        f"{_VARIABLE}b = ADD(a, a)\nASSIGN_VARIABLE(v, b)\ny = SIN(b)\nreturn y",
+    ),
+    (
+        variables.assign_at_once,
+        f"{_VARIABLE}b = ADD(a, a)\nASSIGN_VARIABLE(v, b)\ny = SIN(b)\nreturn y",
+        "",
+    ),
+    (
+        variables.assign_at_once,
+        f"{_VARIABLE}b = ADD(a, a)\nc: 2 float32 = READ_VARIABLE(v)\ny = SUB(c, b)\nASSIGN_VARIABLE(v, b)\n"
+        "return y",
+        f"{_VARIABLE}b = ADD(a, a)\nc: 2 float32 = READ_VARIABLE(v)\nASSIGN_VARIABLE(v, b)\ny = SUB(c, b)\n"
+        "return y",
+    ),
 ]
 # Constants that several pairs have, by the names above.
 GIVEN = {
