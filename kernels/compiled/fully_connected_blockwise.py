@@ -100,13 +100,17 @@ _channels, _last_channels = int4_channels(INT4_GROUP), int4_channels(INT4_PAIR)
 @kernels.add(INT4_PANELS)
 def fully_connected_int4_channels(a, chunk, chunks):
     """A single row; weights have a scale for each column."""
+    x = carray(uint8_pointer(a.x), 8 * a.steps)
+    x_sum = 0
+    for k in range(len(x)):
+        x_sum += x[k]
     groups = (a.columns + GROUP_COLUMNS - 1) // GROUP_COLUMNS
     for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
         column = group * GROUP_COLUMNS
         left = a.columns - column
         w, bias, y = a.w + column * a.column_bytes, a.bias + column * 4, a.y + column * 4
         if left > PAIR_COLUMNS:
-            _channels(a.x, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
+            _channels(a.x, x_sum, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
         else:
-            _last_channels(a.x, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
+            _last_channels(a.x, x_sum, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numba import float32, int64
@@ -103,36 +103,43 @@ def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
 
 
 def int4_channels(panels: int) -> Any:
-    """(x, w, y, steps, columns, quantization, bias, low, high): one row times panels that lie side by side.
+    """(x, x_sum, w, y, steps, columns, quantization, bias, low, high): one row times panels side by side.
 
-    A panel has a row of sums of weights (int32), one of scales, and `steps` groups of eight bytes. Roundings
-    are those of hybrid products of bytes (dot_q8.py).
+    A panel has a row of sums of weights (int32), one of scales, and `steps` groups of eight weights, which
+    have 8 added; x_sum is the sum of x's bytes. Roundings are those of hybrid products of bytes (dot_q8.py).
     """
     row_bytes = panels * INT4_ROW_BYTES
 
     def emit(e: Emitter, *arguments: Value) -> None:
         b = e.builder
-        x, w, y, steps, columns, quantization, bias, low, high = arguments
+        x, x_sum, w, y, steps, columns, quantization, bias, low, high = arguments
         x, w, y, quantization, bias = (e.pointer(v) for v in (x, w, y, quantization, bias))
         low, high = e.splat(low, INT4_COLUMNS), e.splat(high, INT4_COLUMNS)
         partial = PartialStore(e, _FLOATS)
 
-        def step(s: Value, acc: list[Value]) -> list[Value]:
-            place = e.offset(w, b.mul(b.add(s, e.const(2)), e.const(row_bytes)))
-            if target().vnni or _adds_pairs():
-                for p in range(panels):
-                    e.prefetch(e.offset(place, _AHEAD_BYTES + p * INT4_ROW_BYTES))
-            weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
-            return add_products(e, acc, [e.offset(x, b.shl(s, e.const(3)))], weights, panels)
+        def groups(count: int) -> Callable[[Value, list[Value]], list[Value]]:
+            def step(s: Value, acc: list[Value]) -> list[Value]:
+                place = e.offset(w, b.mul(b.add(s, e.const(2)), e.const(row_bytes)))
+                rows = [e.offset(place, row_bytes * group) for group in range(count)]
+                if target().vnni or _adds_pairs():
+                    for row in rows:
+                        for p in range(panels):
+                            e.prefetch(e.offset(row, _AHEAD_BYTES + p * INT4_ROW_BYTES))
+                return add_raised(e, acc, e.offset(x, b.shl(s, e.const(3))), rows, panels)
 
-        acc = e.loop(steps, [e.const(0, _SUMS)] * (2 * panels), step)
+            return step
+
+        even = b.and_(steps, e.const(-2))
+        acc = e.loop(even, [e.const(0, _SUMS)] * (2 * panels), groups(2), step=2)
+        acc = e.loop(steps, acc, groups(1), start=even)
+        raised = e.splat(b.trunc(b.shl(x_sum, e.const(3)), i32), INT4_COLUMNS)
         zero_point, scale = (
             e.load_splat(quantization, i32, INT4_COLUMNS),
             e.load_splat(quantization, f32, INT4_COLUMNS, 4),
         )
         for p in range(panels):
             at, left = p * INT4_ROW_BYTES, e.smax(b.sub(columns, e.const(p * INT4_COLUMNS)), e.const(0))
-            sums = whole_sums(e, b.add(acc[p], acc[panels + p]))
+            sums = b.sub(b.add(acc[p], acc[panels + p]), raised)
             centred = b.sub(sums, b.mul(e.load(w, _SUMS, at), zero_point))
             scaled = b.fmul(b.sitofp(centred, _FLOATS), scale)
             mask = e.first_lanes(INT4_COLUMNS, left)
@@ -140,7 +147,7 @@ def int4_channels(panels: int) -> Any:
             value = e.multiply_add(scaled, e.load(w, _FLOATS, row_bytes + at), biases)
             partial.store([e.clamp(value, low, high)], [e.offset(y, at)], left)
 
-    return microkernel(f"int4_channels_{panels}", [int64] * 7 + [float32] * 2, emit)
+    return microkernel(f"int4_channels_{panels}", [int64] * 8 + [float32] * 2, emit)
 
 
 def read_scales(e: Emitter, at: Value, panel: int, scale_bytes: int) -> Value:
@@ -193,6 +200,43 @@ def add_products(
             for i, panel in enumerate(weights, half * apart + m * len(weights)):
                 out[i] = add_unsigned_fours(e, out[i], x, panel[half])
     return out
+
+
+def add_raised(e: Emitter, acc: Sequence[Value], x: Value, rows: Sequence[Value], panels: int) -> list[Value]:
+    """acc plus eight bytes of x for each row of panels times its weights, 0 to 15."""
+    b, out = e.builder, list(acc)
+    xs = [e.load_splat(x, i32, INT4_COLUMNS, 4 * at) for at in range(2 * len(rows))]
+    for p in range(panels):
+        parts = [part for row in rows for part in _unsigned_halves(e, e.load(row, _SUMS, p * INT4_ROW_BYTES))]
+        if _adds_pairs():
+            out[p] = b.add(out[p], _sums_in_words(e, xs, parts))
+            continue
+        for at, part in enumerate(parts):
+            place = p + panels * (at % 2)
+            out[place] = add_unsigned_fours(e, out[place], b.bitcast(xs[at], _BYTES), part)
+    return out
+
+
+def _unsigned_halves(e: Emitter, packed: Value) -> list[Value]:
+    """The low and the high halves of bytes, 0 to 15 each."""
+    b, mask = e.builder, e.const(15, _BYTES)
+    high = b.bitcast(b.lshr(packed, e.const(4, _SUMS)), _BYTES)
+    return [b.and_(b.bitcast(packed, _BYTES), mask), b.and_(high, mask)]
+
+
+def _sums_in_words(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) -> Value:
+    """Sums of the products of each four bytes of x and weights 0 to 15: up to eight lie within 16 bits."""
+    b, words, sums = e.builder, vector(i16, 16), []
+    for k in range(2):
+        pairs = [
+            byte_pairs(e, b.bitcast(halves_of(e, x)[0], vector(i8, 32)), halves_of(e, weight)[k])
+            for x, weight in zip(xs, weights, strict=True)
+        ]
+        total = pairs[0]
+        for pair in pairs[1:]:
+            total = b.add(total, pair)
+        sums.append(pair_products(e, total, e.const(1, words)))
+    return joined(e, sums)
 
 
 def _sums_of_eight(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) -> Value:

@@ -64,7 +64,8 @@ BLOCKWISE = argument_block(
 # row of scales and one row for each eight elements of its depth, the first four in the low halves of the
 # bytes. Every row has 4 bytes for each column; scales are bfloat16, and have 2, where they are for a single
 # row of x, which waits for memory, and rounded. Rows of a pair of panels lie side by side; for a single row
-# those of INT4_GROUP panels, which are read as one stream, but for a last pair.
+# those of INT4_GROUP panels, which are read as one stream, but for a last pair. With one scale a column the
+# weights of a single row have 8 added, so that none has a sign.
 INT4_COLUMNS, INT4_PAIR, INT4_GROUP = 16, 2, 4
 INT4_ROW_BYTES = 4 * INT4_COLUMNS
 # The same from such panels w; bias is float32 [columns], and steps rows of weights are a block.

@@ -17,7 +17,7 @@ from .packed_q8 import QuantizedRows, quantized_rows
 from .sums import HybridSums
 
 _INT4_DEPTH = 8
-_MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 stay within int32
+_MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 and of 255 * 15 stay within int32
 
 _NS_PER_MULTIPLY, _NS_PER_INT4_MULTIPLY = 0.05, 1 / 150
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
@@ -47,7 +47,7 @@ def channel_calls(n: FilterNode, f: HybridSums) -> list[KernelCall] | None:
         return None
     rows = quantized_rows(n, 1, "quantize_rows")
     sums = weights.sum(axis=(1, 2), dtype=np.int32).view(np.float32)
-    blocks = _Blocks(weights, f.scales.reshape(-1, 1), sums)
+    blocks = _Blocks(weights + np.int8(8), f.scales.reshape(-1, 1), sums)
     name = "fully_connected_int4_channels"
     return [rows.call, _panels_call(n, blocks, rows, name, blocks.scales, INT4_GROUP, no_bias=0.0)]
 

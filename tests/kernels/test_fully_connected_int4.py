@@ -52,10 +52,11 @@ def test_zeros_keep_their_sign() -> None:
     np.testing.assert_array_equal(*outputs)
 
 
-def test_the_longest_extremes_are_exact() -> None:
-    """Weights are 16 times as large while they are added up."""
-    depth = 1 << 16
-    x, w = np.ones((1, depth), np.float32), np.full((16, depth), -8, np.int8)
+@pytest.mark.parametrize("depth", [8, 24, 1 << 16])
+@pytest.mark.parametrize("weight", [-8, 7])
+def test_the_largest_extremes_are_exact(weight: int, depth: int) -> None:
+    """Weights are larger by 8 while they are added up, the first products in 16 bits."""
+    x, w = np.ones((1, depth), np.float32), np.full((16, depth), weight, np.int8)
     x[0, 0] = -1e-3
     outputs = [run(x, w, None, 0, as_int4).view(np.int32) for as_int4 in (True, False)]
     np.testing.assert_array_equal(*outputs)

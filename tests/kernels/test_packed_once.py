@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
+from numlite.kernels.contraction.cutting import address, aligned
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
@@ -88,3 +94,26 @@ def test_nodes_with_other_biases_have_panels_of_their_own(dtype: type) -> None:
     y, nbytes = run(content)
     np.testing.assert_allclose(y, wanted, rtol=2e-5, atol=2e-6)  # sums in another order
     assert nbytes > 3 * (run(unrolled(dtype, [0]))[1] - 1024)
+
+
+def test_large_arrays_lie_apart_and_are_zeros() -> None:
+    sizes = [1, (256 << 10) - 1, *[256 << 10, (300 << 10) + 7, 5 << 20] * 5, 20 << 20]
+    with ThreadPoolExecutor(4) as threads:
+        arrays = list(threads.map(aligned, sizes))
+    assert not any(array.any() for array in arrays)
+    spans = sorted((address(array), address(array) + len(array)) for array in arrays)
+    assert all(start % 64 == 0 for start, _ in spans)
+    assert all(end + 128 <= start for (_, end), (start, _) in pairwise(spans))
+    assert [len(array) for array in arrays] == sizes
+
+
+def test_memory_of_large_arrays_is_given_back_with_the_last_of_them() -> None:
+    first, second = aligned(17 << 20), aligned(17 << 20)
+    held = [weakref.ref(array.base) for array in (first, second)]
+    del first
+    gc.collect()
+    assert held[0]() is None
+    assert held[1]() is not None
+    del second
+    gc.collect()
+    assert held[1]() is None
