@@ -17,7 +17,7 @@ from ..building.module_builder import ModuleBuilder
 from ..building.region import Region
 from ..building.tensor import Tensor
 from ..shapes.dimensions import PartialShape, same_shape
-from .stacked import Branched, Growing, Stacked, tensors_of, with_tensors
+from .stacked import Branched, Growing, NothingError, Stacked, tensors_of, with_tensors
 
 if TYPE_CHECKING:
     from .call import Held
@@ -86,12 +86,23 @@ def chosen(
     """What the first branch gives where a condition is true, else what the second one does.
 
     Sequences of one length are chosen item by item. Those of several lengths are one tensor where all items
-    have one shape; what else differs is Branched, so that who uses it can run in a branch in its turn.
+    have one shape; what else differs is Branched, so that who uses it can run in a branch in its turn. A
+    branch that asks for an item that is not there gives zeros: nobody may run it.
     """
     regions = [Region(builder, f"{body.prefix}/{what}", list(outer.values()), what) for what in _SIDES]
-    results = []
+    results: list[list[Held]] = []
+    faults = []
     for run, region in zip(runs, regions, strict=True):
-        results.append(list(run(region.body, dict(zip(outer, region.given, strict=True)))))
+        try:
+            results.append(list(run(region.body, dict(zip(outer, region.given, strict=True)))))
+        except NothingError as error:
+            faults.append(error)
+            results.append([])
+    if len(faults) == len(runs):
+        raise faults[0]
+    if faults:
+        missing = 0 if not results[0] else 1
+        results[missing] = [_nobodys(regions[missing].body, held) for held in results[1 - missing]]
     if len(results[0]) != len(results[1]):
         counts = " and ".join(str(len(each)) for each in results)
         raise ModelError(f"both branches must give as much, got {counts} values")
@@ -278,6 +289,11 @@ def _blank(body: Body, like: Tensor) -> Tensor:
     """Zeros in place of a tensor that the other branch gives."""
     sizes = [0] if like.shape is None else [max(size, 0) for size in like.shape]
     return body.op("Fill", body.integers(sizes), _nothing(body, like.type))
+
+
+def _nobodys(body: Body, held: Held) -> Held:
+    """The same of zeros."""
+    return with_tensors(held, iter([_blank(body, each) for each in tensors_of(held)]))
 
 
 def _nothing(body: Body, type: int) -> Tensor:

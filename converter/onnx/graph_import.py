@@ -19,7 +19,7 @@ from .branches import Run, captured, captures, chosen, sequences_within, within
 from .call import Call, Held, Rule
 from .model_file import ONNX_DOMAINS
 from .register import NOT_BUILT, domain_of, rule_of
-from .stacked import Branched
+from .stacked import Branched, NothingError
 from .tensor_data import TensorData
 
 # Operators that see both branches of a value: all others run in each.
@@ -134,6 +134,10 @@ class Importer:
         except UnsupportedError as error:
             self.shared.refusals.append(Refusal(node.name or base, _op_name(node), str(error)))
             results = [_MISSING] * len(node.output)
+        except NothingError as error:
+            raise NothingError(
+                f"node {shown(node.name or base)} ({shown(_op_name(node))}): {error}"
+            ) from error
         except (ModelError, PrepareError, ValueError, OverflowError, IndexError, MemoryError) as error:
             what = f"node {shown(node.name or base)} ({shown(_op_name(node))})"
             raise ModelError(f"{what}: {error}") from error

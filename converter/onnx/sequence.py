@@ -14,7 +14,7 @@ from ..building.movement import axis_of, equal_parts, split_of
 from ..building.tensor import Tensor
 from .branches import captured, captures, sequences_within, within
 from .call import Call, Held, Rule
-from .stacked import Branched, Growing, Stacked, stacked
+from .stacked import Branched, Growing, NothingError, Stacked, place_among, stacked
 
 # A sequence that is mapped is written out item by item.
 _MOST_ITEMS = 256
@@ -43,7 +43,7 @@ def at(c: Call) -> Tensor:
     items = c.sequence(0)
     if c.input(1).data is None and items:
         return stacked(items).item(c.input(1))
-    return items[axis_of(_place(c, 1, 0), len(items))]
+    return items[place_among(_place(c, 1, 0), len(items))]
 
 
 def insert(c: Call) -> list[Held]:
@@ -55,7 +55,7 @@ def insert(c: Call) -> list[Held]:
     items = list(c.sequence(0))
     place = _place(c, 2, len(items))
     if not -len(items) <= place <= len(items):
-        raise ModelError(f"position must be in [{-len(items)}, {len(items)}], got {place}")
+        raise NothingError(f"position must be in [{-len(items)}, {len(items)}], got {place}")
     items.insert(place, c.input(1))
     return [items]
 
@@ -65,7 +65,7 @@ def erase(c: Call) -> list[Held]:
     if isinstance(held, Stacked):
         return [held.without_item(c.optional(1))]
     items = list(c.sequence(0))
-    del items[axis_of(_place(c, 1, len(items) - 1), len(items))]
+    del items[place_among(_place(c, 1, len(items) - 1), len(items))]
     return [items]
 
 
@@ -83,7 +83,7 @@ def concat_from(c: Call) -> Tensor:
         return held.joined(c.integer("axis"), c.flag("new_axis"))
     items = c.sequence(0)
     if not items:
-        raise ModelError("a sequence must have items to be joined")
+        raise NothingError("a sequence must have items to be joined")
     axis, rank = c.integer("axis"), items[0].rank
     if c.flag("new_axis"):
         return c.make("Pack", *items, axis=axis_of(axis, rank + 1))
@@ -184,7 +184,7 @@ def _has(c: Call, held: Held) -> Tensor:
 def get_element(c: Call) -> list[Held]:
     found = _element(c.operands[0] if c.operands else None)
     if found is None:
-        raise ModelError("there must be a value to be got")
+        raise NothingError("there must be a value to be got")
     return [found]
 
 

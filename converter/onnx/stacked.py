@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from .call import Held
 
 
+class NothingError(ModelError):
+    """An item is asked for that a sequence has not. In a branch that is for whoever runs it."""
+
+
+def place_among(place: int, count: int) -> int:
+    """A place among so many items, from the front."""
+    if not -count <= place < count:
+        raise NothingError(f"position must be in [{-count}, {count}), got {place}")
+    return place % count
+
+
 @dataclass(frozen=True)
 class Growing:
     """The sequence that a turn of a loop is given, and the items that the turn has put behind it.

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.converter import Converter, run_graph
-from numlite.lite.errors import UnsupportedError
+from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.onnx import AttributeProto, ModelProto, NodeProto
 
 from ...onnx_builder import graph, model, node, sequence, value
@@ -83,6 +83,17 @@ LOOPED = [
             [value("goes", [], np.bool_), value("next", []), value("listed", [2, 3])],
         ),
     )
+]
+FIRST_OR_ELSE = [
+    node("SequenceLength", ["s"], "count"),
+    node("Greater", ["count", "front"], "some"),
+    node(
+        "If",
+        ["some"],
+        "y",
+        then_branch=graph([node("SequenceAt", ["s", "front"], "u")], [], [value("u", None)]),
+        else_branch=graph([node("Identity", ["m"], "v")], [], [value("v", None)]),
+    ),
 ]
 NOTHING = node("Optional", [], "s")
 NOTHING.attribute.add(name="type", type=AttributeProto.TYPE_PROTO).tp.tensor_type.elem_type = 1
@@ -177,6 +188,10 @@ CASES = {
     "read in a loop": Case(
         built("x", "m"), PUT, LOOPED, [[X, -X], MORE], lambda items: np.stack([items[0], 2 * items[1]])
     ),
+    "the first item, where there is one": Case(
+        *(built(), built("z", "x"), FIRST_OR_ELSE, [[], [Z, X]]),
+        lambda items: items[0] if items else -X,
+    ),
     "a value or none": Case(
         *([node("Optional", ["x"], "s")], [NOTHING]),
         [
@@ -248,6 +263,13 @@ def test_what_either_branch_gives(name: str, truth: bool, tmp_path: Path) -> Non
         found = interpreter(model_content=content).get_signature_runner()(**used(made, given(truth)))["y"]
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
         assert found.dtype == case.out and found.shape == wanted.shape
+
+
+def test_what_neither_branch_has_is_told() -> None:
+    case = CASES["item of other shapes"]
+    made = model_of(case._replace(yes=built(), no=built()))
+    with pytest.raises(ModelError, match=r"SequenceAt.*position must be in \[0, 0\), got 0"):
+        Converter.from_onnx(made)
 
 
 def test_items_of_an_open_size_are_one_tensor() -> None:
