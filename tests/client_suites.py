@@ -82,7 +82,10 @@ def run(suite: Suite, interpreter: str, work: Path) -> Outcomes:
             ended = subprocess.run(command, env=environment, cwd=suite.folder, stdout=output, stderr=output)
         if ended.returncode in (0, 1, 2, 5):  # pytest's own; all else ended the process
             return outcomes(notes)
-    raise RuntimeError(f"{suite.name} on {interpreter}: it ended {MOST_CRASHES} times, see {output.name}")
+        if ended.returncode in (3, 4):  # pytest could not begin: something is missing
+            break
+    last = "\n".join((work / "output.txt").read_text(errors="replace").splitlines()[-20:])
+    raise RuntimeError(f"{suite.name} on {interpreter} does not come to its end:\n{last}")
 
 
 def _beside(work: Path) -> Path:
