@@ -19,19 +19,24 @@ _TINY = 1000 * float(np.finfo(np.float32).tiny)
 class Taps:
     """For each output along an axis, the inputs it is made of: indices and weights, [output, taps].
 
-    Weights are float32; indices are within the input.
+    Weights are float32; indices are within the input. Taps that are not `counted` add nothing, not even of
+    what is infinite.
     """
 
     indices: np.ndarray
     weights: np.ndarray
+    counted: np.ndarray | None = None
 
     def apply(self, x: np.ndarray, axis: int) -> np.ndarray:
         """x, float32, resampled along the axis."""
         shape = list(x.shape)
         shape[axis] = len(self.indices)
         total = np.zeros(checked_shape(shape, x.dtype), x.dtype)
-        for indices, weights in zip(self.indices.T, self.weights.T, strict=True):
-            total += np.take(x, indices, axis) * _along(weights, axis, x.ndim)
+        for tap, (indices, weights) in enumerate(zip(self.indices.T, self.weights.T, strict=True)):
+            added = np.take(x, indices, axis) * _along(weights, axis, x.ndim)
+            if self.counted is not None:
+                added = np.where(_along(self.counted[:, tap], axis, x.ndim), added, np.float32(0))
+            total += added
         return total
 
     def transposed(self, gradient: np.ndarray, size: int, axis: int) -> np.ndarray:
@@ -142,9 +147,10 @@ def area_taps(size: int, wanted: int, scale: np.float32) -> Taps:
     starts = np.arange(wanted, dtype=np.float32) * scale
     ends = (np.arange(wanted, dtype=np.float32) + 1) * scale
     first = np.floor(starts).astype(np.int64)
-    taps = int((np.ceil(ends).astype(np.int64) - first).max())
-    places = first[:, np.newaxis] + np.arange(taps)
+    last = np.ceil(ends).astype(np.int64)
+    places = first[:, np.newaxis] + np.arange((last - first).max())
     low = np.maximum(places, starts[:, np.newaxis])
     high = np.minimum(places + 1, ends[:, np.newaxis])
     weights = np.maximum(high - low, 0) / scale
-    return Taps(np.clip(places, 0, size - 1), weights.astype(np.float32))
+    counted = places < last[:, np.newaxis]
+    return Taps(np.clip(places, 0, size - 1), weights.astype(np.float32), counted)

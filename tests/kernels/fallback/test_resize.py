@@ -56,6 +56,16 @@ def test_area_means_what_it_covers() -> None:
     np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_what_is_infinite_is_in_no_area_beside_it(value: float) -> None:
+    """Areas of four, of six pixels, cover two or three of them."""
+    x = np.float32([1, 2, 3, value, 5, 6]).reshape(1, 1, 6, 1)
+    (y,) = run("ResizeArea", [x, np.array([1, 4], np.int32)], T="f32")
+    np.testing.assert_allclose(y.reshape(-1), [4 / 3, 8 / 3, value, 17 / 3], rtol=1e-6)
+    (y,) = run("ResizeArea", [x, np.array([1, 9], np.int32)], T="f32")
+    assert np.isfinite(y.reshape(-1)).tolist() == [True, True, True, True, False, False, True, True, True]
+
+
 def test_scale_and_translate_moves_by_pixels() -> None:
     x = RANDOM.normal(size=(1, 4, 4, 1)).astype(np.float32)
     inputs = [x, np.array([4, 4], np.int32), np.ones(2, np.float32), np.array([1, -2], np.float32)]
