@@ -8,7 +8,7 @@ is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,13 +27,23 @@ from .float_graph import FloatGraph, Site
 from .hessians import HessianSums
 from .histogram import Histogram
 from .histogram_ranges import kept_ends
-from .measured_ends import Values, closeness, end_values, is_gain, measured_ends, shift
+from .last_ranges import last_ranges
+from .measured_ends import (
+    End,
+    Values,
+    closeness,
+    end_values,
+    is_gain,
+    is_steady_gain,
+    measured_ends,
+    sample_gains,
+    shift,
+)
 from .mended_models import MendedModels
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
 from .propagate import Range
 from .reader_functions import reader_functions
-from .wider_ends import wider_ends
 
 _MENDING = frozenset({"lengths", "equalize", "clip", "round", "bias"})
 # Of `numlite quantize --improve`: what each of them may do.
@@ -54,7 +64,7 @@ _MOST_INPUTS = 1536
 # Of n samples one that decides alone shows a gain of n / (n - 1) standard errors.
 _LEAST_GAIN, _LEAST_ERRORS, _LEAST_STEP = 0.6, 1.2, 0.3
 # How many standard errors a step may lose that has reasons of its own: fewer operators, or more than the
-# judges know.
+# judges know; and what a gain must be of that is told by tensors before the results.
 _MOST_ERRORS = 2.0
 
 # The integer model, with float ends, that a mending gives.
@@ -118,7 +128,7 @@ def _improved(
     if what & {"round", "bias"}:
         mended = trials.rounded(mended, what)
     mended = trials.shifted(least, mended, "bias" in what)
-    return trials.widened(mended, ranges, limits) if "clip" in what else mended
+    return trials.fitted(mended, ranges, limits) if "clip" in what else mended
 
 
 class _Trials:
@@ -186,25 +196,33 @@ class _Trials:
 
     def shifted(self, least: Mending, mending: Mending, with_shifts: bool) -> Mending:
         """The mending, perhaps with shifts that all samples teach; the least where it gains too little."""
-        found = self._closeness(mending, self._mendable if with_shifts else frozenset())
-        if not is_gain(self._closeness(least), found, _LEAST_GAIN, _LEAST_ERRORS):
+        if not self._gains(least, mending, self._mendable if with_shifts else frozenset()):
             return least
         self._learnt = list(range(len(self._samples)))
         return replace(mending, shifts=self._shifts(mending)) if with_shifts else mending
 
-    def widened(self, mending: Mending, ranges: Mapping[Site, Range], limits: Limits) -> Mending:
-        """With wider ranges of what last functions read, where that is nearer."""
+    def fitted(self, mending: Mending, ranges: Mapping[Site, Range], limits: Limits) -> Mending:
+        """With other ranges of what last functions read, where that is nearer."""
         kept = {site: mending.kept.get(site, (1.0, 1.0)) for site in ranges}
         held = {site: (ranges[site][0] * low, ranges[site][1] * high) for site, (low, high) in kept.items()}
-        wider = wider_ends(self.ends, self._real, self._values(mending), held, limits.whole)
-        if not wider:
+        fits = last_ranges(self.ends, self._real, self._values(mending), held, limits.whole)
+        if not fits:
             return mending
-        grown = {site: (kept[site][0] * low, kept[site][1] * high) for site, (low, high) in wider.items()}
-        other = replace(mending, kept={**mending.kept, **grown}, shifts={})
+        fitted = {site: (kept[site][0] * low, kept[site][1] * high) for site, (low, high) in fits.items()}
+        other = replace(mending, kept={**mending.kept, **fitted}, shifts={})
         if mending.shifts:
             other = replace(other, shifts=self._shifts(other))
-        before, after = self._closeness(mending), self._closeness(other)
+        # A range that ends before the least values is far from them, and near to what becomes of them.
+        before, after = (self._closeness(each, of_results=True) for each in (mending, other))
         return other if is_gain(before, after, _LEAST_GAIN, _LEAST_ERRORS) else mending
+
+    def _gains(self, least: Mending, mending: Mending, shifted: Collection[int]) -> bool:
+        """Whether a mending is nearer than the least by more than chance."""
+        before, after = self._closeness(least), self._closeness(mending, shifted)
+        gains = sample_gains(self._noise(least, ()), self._noise(mending, shifted))
+        return is_gain(before, after, _LEAST_GAIN, _LEAST_ERRORS) or is_steady_gain(
+            before, after, gains, _LEAST_GAIN, _MOST_ERRORS
+        )
 
     def _shifts(self, mending: Mending) -> dict[Site, np.ndarray]:
         """Of last filters: what results lack."""
@@ -226,20 +244,34 @@ class _Trials:
                 chosen, most = mending, found
         return chosen
 
-    def _closeness(self, mending: Mending, shifted: Collection[int] = ()) -> np.ndarray:
+    def _closeness(
+        self, mending: Mending, shifted: Collection[int] = (), of_results: bool = False
+    ) -> np.ndarray:
         """What the judges find, in dB, and what they do without each one of them; of the ends at those
         places, what they lack is made good for."""
-        values = self._values(mending)
         found = []
-        for place, (end, real, integer) in enumerate(zip(self.ends, self._real, values, strict=True)):
-            lack = self._lack(real, integer) if place in shifted else None
-            pairs = [(real[i], integer[i]) for i in self._judges if i < len(real)]
-            if pairs:
-                a, b = (list(side) for side in zip(*pairs, strict=True))
-                own = closeness(end, a, b, 0.0 if lack is None else lack)
-                # Those who never saw the end change nothing there.
-                found.append(np.append(own, np.full(1 + len(self._judges) - len(own), own[0])))
+        for end, real, integer, lack in self._judged(mending, shifted):
+            own = closeness(end, real, integer, lack, of_results)
+            # Those who never saw the end change nothing there.
+            found.append(np.append(own, np.full(1 + len(self._judges) - len(own), own[0])))
         return np.mean(found, axis=0) if found else np.zeros(1 + len(self._judges))
+
+    def _noise(self, mending: Mending, shifted: Collection[int]) -> list[np.ndarray]:
+        """The squared error of each end for each judge who saw it."""
+        return [
+            np.array([float(((b + lack - a) ** 2).sum()) for a, b in zip(real, integer, strict=True)])
+            for _, real, integer, lack in self._judged(mending, shifted)
+        ]
+
+    def _judged(self, mending: Mending, shifted: Collection[int]) -> Iterator[_Judged]:
+        for place, (end, real, integer) in enumerate(
+            zip(self.ends, self._real, self._values(mending), strict=True)
+        ):
+            lack = self._lack(real, integer) if place in shifted else None
+            judges = [i for i in self._judges if i < len(real)]
+            if judges:
+                sides = ([values[i] for i in judges] for values in (real, integer))
+                yield _Judged(end, *sides, 0.0 if lack is None else lack)
 
     def _lack(self, real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray | None:
         places = [i for i in self._learnt if i < len(real)]
@@ -277,6 +309,15 @@ class _Trials:
     @staticmethod
     def _watch(model: Model, watchers: dict[Site, list[Any]], samples: Sequence[Sample]) -> None:
         calibrate(model_interpreter(model), samples, (), watchers=watchers)
+
+
+class _Judged(NamedTuple):
+    """What the judges find of an end: the float model's values and an integer one's, and what these lack."""
+
+    end: End
+    real: list[np.ndarray]
+    integer: list[np.ndarray]
+    lack: np.ndarray | float
 
 
 class _FilterInputs:

@@ -144,10 +144,14 @@ def shift(real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray:
 
 
 def closeness(
-    end: End, real: list[np.ndarray], integer: list[np.ndarray], lack: np.ndarray | float = 0.0
+    end: End,
+    real: list[np.ndarray],
+    integer: list[np.ndarray],
+    lack: np.ndarray | float = 0.0,
+    of_results: bool = False,
 ) -> np.ndarray:
     """The SQNR in dB of an end, averaged with that of what becomes of it: by all samples, then by all but one
-    for each one. lack is made good for first.
+    for each one. lack is made good for first. of_results tells that only what becomes of it counts.
 
     What becomes of it hangs on few samples. So each one gets the errors of others, too, as a third figure.
     """
@@ -162,7 +166,7 @@ def closeness(
         for pairs in (own, turned):
             others = (function(real[i] + errors[j]) for i, j in pairs)
             found.append(_db([made[i] for i, _ in pairs], others, pairs, count))
-    return np.asarray(np.mean(found, axis=0))
+    return np.asarray(np.mean(found[1:] if of_results and found[1:] else found, axis=0))
 
 
 def is_gain(before: np.ndarray, after: np.ndarray, least: float, errors: float) -> bool:
@@ -175,6 +179,32 @@ def is_gain(before: np.ndarray, after: np.ndarray, least: float, errors: float) 
     count = len(others)
     error = np.std(others) * (count - 1) ** 0.5 if count > 1 else 0.0
     return bool(gain > max(least, errors * float(error)))
+
+
+def sample_gains(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:
+    """By how many dB the squared errors of each sample fell, averaged over the ends that it gave.
+
+    Each sample counts alike, however large its error: two models are compared sample by sample.
+    """
+    least = 1e-30
+    gains = [10 * np.log10((a + least) / (b + least)) for a, b in zip(before, after, strict=True)]
+    most = max((len(each) for each in gains), default=0)
+    return np.array([np.mean([each[i] for each in gains if i < len(each)]) for i in range(most)])
+
+
+def is_steady_gain(
+    before: np.ndarray, after: np.ndarray, gains: np.ndarray, least: float, errors: float
+) -> bool:
+    """Whether samples gain more than so many dB on average, and than so many standard errors of that, while
+    closeness falls by no more than its own.
+
+    Results hang on few samples, and a gain of theirs is soon no more than chance; what a last function reads
+    tells of the same models by all samples.
+    """
+    count = len(gains)
+    error = gains.std(ddof=1) / count**0.5 if count > 1 else 0.0
+    is_steady = bool(count) and bool(gains.mean() > max(least, errors * float(error)))
+    return is_steady and not is_gain(after, before, 0.0, 1.0)
 
 
 def _db(

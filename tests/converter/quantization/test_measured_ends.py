@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from numlite.converter.quantization.float_graph import Site
-from numlite.converter.quantization.measured_ends import End, closeness, end_values, is_gain
+from numlite.converter.quantization.measured_ends import (
+    End,
+    closeness,
+    end_values,
+    is_gain,
+    is_steady_gain,
+    sample_gains,
+)
 from numlite.converter.quantization.reader_functions import logistic
 from numlite.lite.model import Model
 
@@ -12,6 +19,8 @@ from .uneven_models import depthwise, uneven
 
 PLAIN = End(Site(0, 0), None, None)
 RNG = np.random.default_rng(0)
+# Closeness by all of five samples, and without each one.
+SAME = np.full(6, 30.0)
 REAL = [RNG.normal(size=(1, 5)) for _ in range(7)]
 
 
@@ -67,3 +76,34 @@ def test_others_see_the_samples_that_they_ask_for() -> None:
     ends = [array for site, array in seen if site == Site(0, place)]
     np.testing.assert_array_equal(ends, [expected[1], expected[3]])
     assert len({site for site, _ in seen}) > 3
+
+
+def test_only_results_count() -> None:
+    """Values that a function makes the same of."""
+    end, far = PLAIN._replace(function=np.sign), [3 * a for a in REAL]
+    assert closeness(end, REAL, far, of_results=True)[0] > closeness(end, REAL, far)[0] + 40
+    np.testing.assert_array_equal(closeness(PLAIN, REAL, far, of_results=True), closeness(PLAIN, REAL, far))
+
+
+def test_a_steady_gain_counts_beside_one_sample_that_outweighs_all() -> None:
+    """Errors of a half, but for a sample whose large error stays: together they hardly gain."""
+    before = np.array([1.0, 1.2, 0.9, 1.1, 1e4])
+    after = np.array([0.25, 0.3, 0.2, 0.3, 1e4])
+    gains = sample_gains([before, before[:3]], [after, after[:3]])
+    assert gains[0] == pytest.approx(10 * np.log10(4))
+    assert len(gains) == 5
+    assert 10 * np.log10(before.sum() / after.sum()) < 0.01
+    assert is_steady_gain(SAME, SAME, gains, 0.6, 2.0)
+    assert not is_steady_gain(SAME, SAME, -gains, 0.6, 2.0)
+
+
+def test_a_steady_gain_does_not_count_where_results_lose() -> None:
+    gains, worse = np.full(5, 3.0), SAME - 2.0
+    assert not is_steady_gain(SAME, worse, gains, 0.6, 2.0)
+    scattered = worse + np.array([0.0, 4.0, -4.0, 4.0, -4.0, 4.0])
+    assert is_steady_gain(SAME, scattered, gains, 0.6, 2.0)
+
+
+@pytest.mark.parametrize("gains", [[9.0, -8.0, 7.0, -6.0], [0.5, 0.5, 0.5], []])
+def test_gains_that_scatter_or_are_small(gains: list[float]) -> None:
+    assert not is_steady_gain(SAME, SAME, np.array(gains), 0.6, 2.0)

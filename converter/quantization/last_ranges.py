@@ -1,13 +1,16 @@
-"""wider_ends: ranges that grow so that what a last function gives is nearer, rounding to steps included.
+"""last_ranges: ranges of what last functions read, by what these make of it, rounding to steps included.
 
 Given    x -> SOFTMAX -> an output, and x is much the same for all samples: its largest values lie half-way
-         between two steps, so that chance rounds them up or down, and by as much for every sample
-Result   a range of x that is up to a quarter wider, on whose steps these values lie
+         between two steps, so that chance rounds them up or down, and by as much for every sample; its least
+         values add nearly nothing to any result
+Result   a range of x that is up to a quarter wider, on whose steps the largest lie, or one that ends above
+         the least, with smaller steps
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -18,6 +21,8 @@ from .propagate import Range
 from .reader_functions import Function
 
 _WIDTHS = 1 + np.arange(33) / 128
+# What may be left of the lower side.
+_LOWS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
 # How often each sample is tried, each time with other errors.
 _TRIALS = 4
 # More samples, and results of more values, tell nothing else: where values differ, all widths are alike.
@@ -26,14 +31,14 @@ _MOST_SAMPLES, _MOST_VALUES = 32, 1 << 14
 _LEAST_RATIO = 10**0.1
 
 
-def wider_ends(
+def last_ranges(
     ends: Sequence[End],
     real: Values,
     integer: Values,
     ranges: Mapping[Site, Range],
     whole: Collection[Site],
 ) -> dict[Site, Range]:
-    """By how much both sides of a tensor's range grow, of the ends where that is more than chance.
+    """How many times as wide both sides of a tensor's range are to be, of the ends where that is a gain.
 
     real are the float model's values at each end, integer those of an integer one; whole are tensors that
     keep their ranges.
@@ -45,10 +50,13 @@ def wider_ends(
         tried = np.array([*values[:_MOST_SAMPLES]] * _TRIALS)
         given = tried + np.random.default_rng(0).normal(0, _deviation(values, others), tried.shape)
         wanted = end.function(tried)
-        errors = [_error(end.function, given, wanted, ranges[end.site], float(w)) for w in _WIDTHS]
-        best = int(np.argmin(errors))
-        if errors[best] * _LEAST_RATIO < errors[0]:
-            found[end.site] = float(_WIDTHS[best]), float(_WIDTHS[best])
+        error = partial(_error, end.function, given, wanted, ranges[end.site])
+        lows = [error(low, 1.0) for low in _LOWS]
+        low = _LOWS[int(np.argmin(lows))]
+        widths = [error(low * width, width) for width in _WIDTHS]
+        width = float(_WIDTHS[int(np.argmin(widths))])
+        if min(widths) * _LEAST_RATIO < lows[0]:
+            found[end.site] = low * width, width
     return found
 
 
@@ -62,9 +70,11 @@ def _deviation(values: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> fl
     return float(np.sqrt(errors.var(axis=0).mean()))
 
 
-def _error(function: Function, given: np.ndarray, wanted: np.ndarray, range: Range, width: float) -> float:
-    """The squared error of what a function makes of values that 8 bits of a wider range stand for; the first
-    axis is that of trials."""
-    parameters = range_parameters(range[0] * width, range[1] * width)
+def _error(
+    function: Function, given: np.ndarray, wanted: np.ndarray, range: Range, low: float, high: float
+) -> float:
+    """The squared error of what a function makes of values that 8 bits of a range stand for whose sides are
+    so many times as wide; the first axis is that of trials."""
+    parameters = range_parameters(range[0] * low, range[1] * high)
     rounded = parameters.real(parameters.quantized(given))
     return float(((function(rounded) - wanted) ** 2).reshape(len(given), -1).sum(axis=1).sum())
