@@ -21,7 +21,8 @@ from .scheme import Scheme
 from .validation import Validation, validate
 from .weight_rewrite import Outcome
 
-# The model that a recipe makes, improved or not, and what became of its operators.
+# The model that a recipe makes, and what became of its operators: improved for itself, or by what has
+# improved the model that the first recipe makes.
 Maker = Callable[[Recipe, bool], tuple[Model, list[Outcome]]]
 # So many are tried one by one, whether they could be of 8 bits after all, or of 16 instead of float.
 _MOST_PRUNED = 16
@@ -60,11 +61,11 @@ _Lifted = Mapping[str, Scheme | None]
 def fewest_floats(source: Model, recipe: Recipe, make: Maker, samples: Sequence[Sample], goal: str) -> Chosen:
     """A recipe whose model reaches the goal (see Validation.reaches) on samples of the float model.
 
-    Operators are ranked by the error that each one makes alone; the fewest of the worst ones get activations
-    of 16 bits, or stay float, whichever takes fewer multiply-adds. Of these, those that turn out not to be
-    needed have 8 bits again, the ones with most multiply-adds first, and of the floats those have 16 bits
-    where that suffices. Raises ModelError where even the float model does not reach the goal, or there is no
-    sample.
+    Operators are ranked by the error that each one makes alone, improved as the first recipe's model is; the
+    fewest of the worst ones get activations of 16 bits, or stay float, whichever takes fewer multiply-adds.
+    Of these, those that turn out not to be needed have 8 bits again, the ones with most multiply-adds first,
+    and of the floats those have 16 bits where that suffices. Raises ModelError where even the float model
+    does not reach the goal, or there is no sample.
     """
     search = _Search(source, recipe, make, samples, goal)
     if search.reaches({}):

@@ -78,13 +78,14 @@ class IntegerPlan(NamedTuple):
     """The model's ends, and what may improve it.
 
     trained are ranges that the model itself had: they count whatever was observed. variables tells that
-    resource variables become integers, too.
+    resource variables become integers, too. mending is done instead of one that is looked for.
     """
 
     ends: Ends
     improvements: frozenset[str] = frozenset()
     trained: Mapping[Site, Range] = MappingProxyType({})
     variables: bool = False
+    mending: Mending | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     def is_of_8_bits(step: Step) -> bool:
         return refuse(step) is None and schemes.of(graph, step).activation_bits == 8
 
-    mending = improved(
+    mending = plan.mending or improved(
         mended,
         lambda tried: Model(make(tried).editor.finish().content()),
         ranges,

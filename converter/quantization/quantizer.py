@@ -37,6 +37,7 @@ from .integer_recipe import (
     quantize_by,
     refusal_of,
 )
+from .mending import Mending
 from .model_editor import ModelEditor
 from .model_notes import RANDOM_CALIBRATION, note_float16, set_note
 from .normalizations import simplify_normalizations
@@ -51,6 +52,8 @@ from .weight_rewrite import Outcome, rewrite_weights, scope_of
 
 # Of update_quantization_recipe: bits by the names of weights' types.
 _WEIGHTS = {"int8": 8, "int4": 4, "int2": 2, "float16": 16}
+
+_FLOAT_TYPES = ("float32", "float32")
 
 RecipeSource = str | Path | Iterable[Mapping[str, Any]] | Recipe
 
@@ -192,6 +195,17 @@ class Quantizer:
         give them. Raises ModelError for a recipe without rules, for a rule whose regex no operator has, and
         for what the ranges do not have.
         """
+        return self._quantized(calibration_result, (input_type, output_type), improve, variables)
+
+    def _quantized(
+        self,
+        calibration_result: Calibration | None,
+        types: tuple[str, str],
+        improve: str | None,
+        variables: bool = False,
+        mending: Mending | None = None,
+    ) -> QuantizedModel:
+        """As quantize; a mending is done to integer models instead of one that is looked for."""
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
         editor = ModelEditor(self._widened_model if self._widens else self.float_model)
@@ -207,15 +221,15 @@ class Quantizer:
                     "recipe: it asks for integer activations, whose ranges come from data: quantize() must "
                     "be given what calibrate(data) returns"
                 )
-            ends = chosen_ends(input_type, output_type, schemes)
+            ends = chosen_ends(*types, schemes)
             ranges = Calibration("minmax", {}, {}) if calibration_result is None else calibration_result
             what = "none" if (trained or ranges.is_random) and improve is None else improve
-            plan = IntegerPlan(ends, chosen_improvements(what, ranges), trained, variables)
+            plan = IntegerPlan(ends, chosen_improvements(what, ranges), trained, variables, mending)
             integer = quantize_by(self._recipe, plan, self._source_model, ranges)
             editor, outcomes = integer.editor, integer.outcomes
-        elif (input_type, output_type) != ("float32", "float32"):
+        elif types != _FLOAT_TYPES:
             raise UnsupportedError(
-                f"inputs and outputs: must be float32 as the activations, got {input_type}, {output_type}"
+                f"inputs and outputs: must be float32 as the activations, got {', '.join(types)}"
             )
         elif variables:
             raise UnsupportedError("variables: must be float32 as the activations; int8 ones would run")
@@ -254,10 +268,20 @@ class Quantizer:
         if not samples:
             raise ModelError("auto: the ranges must have samples, as calibrate(data) keeps; got some without")
 
+        first = self.quantize(calibration_result, improve=improve)
+        assert first.preparation is not None
+        # The last biases make good for what all integers together lack, which one operator's alone do not.
+        mending = replace(first.preparation.mending, shifts={})
+
         def make(recipe: Recipe, improves: bool) -> tuple[Model, list[Outcome]]:
             other = copy(self)  # with the models that were made of the float one
             other._recipe = recipe
-            made = other.quantize(calibration_result, improve=improve if improves else "none")
+            if improves and recipe.rules == self._recipe.rules:
+                made = first
+            elif improves:
+                made = other.quantize(calibration_result, improve=improve)
+            else:
+                made = other._quantized(calibration_result, _FLOAT_TYPES, improve, mending=mending)
             return Model(made.quantized_model), made.outcomes
 
         found = fewest_floats(self._source_model, self._recipe, make, samples, goal)

@@ -1,6 +1,7 @@
 """fewest_floats: no operator is float, or of 16 bits, that need not be, and the goal holds."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ from numlite.cli.main import run_command
 from numlite.cli.quantize import command
 from numlite.converter.quantization import Quantizer, Recipe, recipes
 from numlite.converter.quantization.calibration import Calibration
+from numlite.converter.quantization.fewest_floats import Chosen, Maker, fewest_floats
 from numlite.converter.quantization.float_graph import FloatGraph, Site
 from numlite.converter.quantization.model_editor import ModelEditor
+from numlite.converter.quantization.recipe import Rule
 from numlite.lite.errors import ModelError
 from numlite.lite.model import Model
 from numlite.schema import tflite
@@ -75,6 +78,43 @@ def test_operators_that_take_the_place_of_others_are_left_float() -> None:
     bits = {o.scope: o.scheme.activation_bits for o in made.outcomes if o.scheme is not None}
     assert all(bits[scope] == 16 for scope in found.wide)
     assert made.validate(data).worst_db >= before + 2
+
+
+def int8_filters(content: bytes) -> dict[str, np.ndarray]:
+    """The filters of convolutions by their results' names."""
+    graph = FloatGraph(ModelEditor(Model(content)))
+    return {
+        graph.name(Site(step.graph, step.outputs[0])): graph.constant(Site(step.graph, step.inputs[1]))
+        for step in graph.steps
+        if step.name in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+    }
+
+
+def test_operators_are_ranked_by_what_improves_the_whole_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One operator alone has the filter that it has among all; results have no shift of all."""
+    data, makers = samples(CONTENT, 12), list[Maker]()
+
+    def kept(source: Model, recipe: Recipe, make: Maker, samples: object, goal: str) -> Chosen:
+        makers.append(make)
+        return fewest_floats(source, recipe, make, data, goal)
+
+    monkeypatch.setattr("numlite.converter.quantization.quantizer.fewest_floats", kept)
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    ranges = quantizer.calibrate(data)
+    whole, plain = (quantizer.quantize(ranges, improve=improve) for improve in (None, "none"))
+    assert whole.preparation is not None and whole.preparation.mending.shifts
+    quantizer.reach("sqnr>=5", ranges)
+    scopes = [o.scope for o in whole.outcomes if o.operation == "CONV_2D"]
+    one = scopes[1]
+    others = [Rule(f"^{re.escape(scope)}$", scheme=None) for scope in scopes if scope != one]
+    alone, outcomes = makers[0](Recipe([*recipes.static_int8().rules, *others]), False)
+    assert {o.scope for o in outcomes if o.operation == "CONV_2D" and o.scheme is not None} == {one}
+    found, wanted, without = (
+        next(value for name, value in int8_filters(content).items() if name.startswith(one))
+        for content in (bytes(alone.content), whole.quantized_model, plain.quantized_model)
+    )
+    np.testing.assert_array_equal(found, wanted)
+    assert np.any(found != without)
 
 
 def test_what_is_reached_already_stays() -> None:
