@@ -64,8 +64,10 @@ _MOST_INPUTS = 1536
 # Of n samples one that decides alone shows a gain of n / (n - 1) standard errors.
 _LEAST_GAIN, _LEAST_ERRORS, _LEAST_STEP = 0.6, 1.2, 0.3
 # How many standard errors a step may lose that has reasons of its own: fewer operators, or more than the
-# judges know; and what a gain must be of that is told by tensors before the results.
+# judges know; and what a gain must be that is told by tensors before the results.
 _MOST_ERRORS = 2.0
+# And by the best of many ranges, the gain of which is above 0 by choice: chance gives so much once in twenty.
+_FIT_ERRORS = 1.64
 
 # The integer model, with float ends, that a mending gives.
 Maker = Callable[[Mending], Model]
@@ -214,7 +216,7 @@ class _Trials:
             other = replace(other, shifts=self._shifts(other))
         # A range that ends before the least values is far from them, and near to what becomes of them.
         before, after = (self._closeness(each, of_results=True) for each in (mending, other))
-        return other if is_gain(before, after, _LEAST_GAIN, _LEAST_ERRORS) else mending
+        return other if is_gain(before, after, _LEAST_GAIN, _FIT_ERRORS) else mending
 
     def _gains(self, least: Mending, mending: Mending, shifted: Collection[int]) -> bool:
         """Whether a mending is nearer than the least by more than chance."""
