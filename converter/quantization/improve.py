@@ -272,8 +272,8 @@ class _Trials:
             lack = self._lack(real, integer) if place in shifted else None
             judges = [i for i in self._judges if i < len(real)]
             if judges:
-                sides = ([values[i] for i in judges] for values in (real, integer))
-                yield _Judged(end, *sides, 0.0 if lack is None else lack)
+                own, other = ([values[i] for i in judges] for values in (real, integer))
+                yield _Judged(end, own, other, 0.0 if lack is None else lack)
 
     def _lack(self, real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray | None:
         places = [i for i in self._learnt if i < len(real)]
