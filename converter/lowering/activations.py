@@ -32,10 +32,11 @@ def relu(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def leaky_relu(lowering: Lowering, node: Node) -> LiteTensor:
-    """LEAKY_RELU."""
-    x = lowering.input(node, 0)
-    options = LeakyReluOptionsT(alpha=node.real("alpha"))
-    return lowering.operator(node, BuiltinOperator.LEAKY_RELU, [x], x.shape, options)
+    """LEAKY_RELU; the operand itself, of any type, where alpha is 1."""
+    x, alpha = lowering.input(node, 0), node.real("alpha")
+    if alpha == 1:
+        return x
+    return lowering.operator(node, BuiltinOperator.LEAKY_RELU, [x], x.shape, LeakyReluOptionsT(alpha=alpha))
 
 
 def softplus(lowering: Lowering, node: Node) -> LiteTensor:

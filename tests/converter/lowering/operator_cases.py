@@ -10,7 +10,16 @@ import numpy as np
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.schema.graph_def import AttrValue
 
-TYPES = {np.float32: 1, np.int32: 3, np.int64: 9, np.bool_: 10, np.uint8: 4, np.int8: 6, np.complex64: 8}
+TYPES = {
+    np.float16: 19,
+    np.float32: 1,
+    np.int32: 3,
+    np.int64: 9,
+    np.bool_: 10,
+    np.uint8: 4,
+    np.int8: 6,
+    np.complex64: 8,
+}
 RANDOM = np.random.default_rng(11)
 X = RANDOM.uniform(-3, 3, (3, 4)).astype(np.float32)
 Z = RANDOM.uniform(0.5, 3, (3, 4)).astype(np.float32)
@@ -94,6 +103,15 @@ with np.errstate(all="ignore"):
         Case("L2Loss", [X], np.float32((X**2).sum() / 2), "SQUARE SUM MUL"),
         Case("Relu", [NUMBERS], np.maximum(NUMBERS, 0), "MAXIMUM", name="integers"),
         Case("LeakyRelu", [X], np.where(X > 0, X, X * 0.3), "LEAKY_RELU", attributes={"alpha": 0.3}),
+        Case("LeakyRelu", [X], X, "", attributes={"alpha": 1.0}, name="of-slope-1"),
+        Case(
+            "LeakyRelu",
+            [X.astype(np.float16)],
+            X.astype(np.float16),
+            "",
+            attributes={"alpha": 1.0},
+            name="of-slope-1-halves",
+        ),
         Case("Softplus", [X], np.log1p(np.exp(X)), "EXP ADD LOG"),
         Case("Softsign", [X], X / (1 + abs(X)), "ABS ADD DIV"),
         Case(
