@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.converter import Converter
-from numlite.lite.errors import UnsupportedError
 
 from ...onnx_builder import graph, model, node, value
 
@@ -144,8 +143,3 @@ def test_sequences_are_known_while_the_graph_is_read() -> None:
     n, y = run(nodes, held, "n", "y", x=x)
     assert n == 3
     np.testing.assert_array_equal(y, np.concatenate([x[:, 2:], x[:, 4:]], 1))
-
-
-def test_sequences_are_no_outputs() -> None:
-    with pytest.raises(UnsupportedError, match="only tensors are built"):
-        run([node("SequenceConstruct", ["x"], "y")], {}, "y", x=random(2))
