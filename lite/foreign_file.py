@@ -45,8 +45,8 @@ def _fields(content: bytes) -> Iterator[tuple[int, int]]:
         for _ in range(_MOST_FIELDS):
             tag, at = varint(content, at, end, "field")
             kind = tag & 7
-            if not tag >> 3 or kind not in (_VARINT, _BYTES):
+            if at >= end or not tag >> 3 or kind not in (_VARINT, _BYTES):
                 return
+            yield tag >> 3, kind  # also where the part of the file that is looked at ends in its value
             value, at = varint(content, at, end, "field")
             at += value if kind == _BYTES else 0
-            yield tag >> 3, kind

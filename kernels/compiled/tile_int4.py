@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from numba import float32, int64
@@ -168,9 +169,7 @@ def halves(e: Emitter, packed: Value) -> list[Value]:
     """The weights in the low and in the high halves of bytes, 16 times as large but where pairs are added."""
     b = e.builder
     if _adds_pairs():
-        mask, table = e.const(15, _BYTES), constant(vector(i8, 16), [*range(8), *range(-8, 0)])
-        high = b.bitcast(b.lshr(packed, e.const(4, _SUMS)), _BYTES)
-        places = b.and_(b.bitcast(packed, _BYTES), mask), b.and_(high, mask)
+        table, places = constant(vector(i8, 16), [*range(8), *range(-8, 0)]), _unsigned_halves(e, packed)
         return [joined(e, [shuffled_bytes(e, table, part) for part in halves_of(e, at)]) for at in places]
     mask = e.const(0xF0, _BYTES)
     low = b.bitcast(b.shl(packed, e.const(4, _SUMS)), _BYTES)
@@ -192,7 +191,7 @@ def add_products(
         for m, row in enumerate(rows):
             xs = [b.bitcast(e.load_splat(row, i32, 8, 4 * half), vector(i8, 32)) for half in range(2)]
             for i, panel in enumerate(weights, m * len(weights)):
-                out[i] = b.add(out[i], _sums_of_eight(e, xs, panel))
+                out[i] = b.add(out[i], _sums_in_words(e, xs, panel))
         return out
     for half in range(2):
         for m, row in enumerate(rows):
@@ -205,7 +204,9 @@ def add_products(
 def add_raised(e: Emitter, acc: Sequence[Value], x: Value, rows: Sequence[Value], panels: int) -> list[Value]:
     """acc plus eight bytes of x for each row of panels times its weights, 0 to 15."""
     b, out = e.builder, list(acc)
-    xs = [e.load_splat(x, i32, INT4_COLUMNS, 4 * at) for at in range(2 * len(rows))]
+    columns = 8 if _adds_pairs() else INT4_COLUMNS
+    fours = [e.load_splat(x, i32, columns, 4 * at) for at in range(2 * len(rows))]
+    xs = [b.bitcast(each, vector(i8, 4 * columns)) for each in fours]
     for p in range(panels):
         parts = [part for row in rows for part in _unsigned_halves(e, e.load(row, _SUMS, p * INT4_ROW_BYTES))]
         if _adds_pairs():
@@ -213,7 +214,7 @@ def add_raised(e: Emitter, acc: Sequence[Value], x: Value, rows: Sequence[Value]
             continue
         for at, part in enumerate(parts):
             place = p + panels * (at % 2)
-            out[place] = add_unsigned_fours(e, out[place], b.bitcast(xs[at], _BYTES), part)
+            out[place] = add_unsigned_fours(e, out[place], xs[at], part)
     return out
 
 
@@ -225,24 +226,12 @@ def _unsigned_halves(e: Emitter, packed: Value) -> list[Value]:
 
 
 def _sums_in_words(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) -> Value:
-    """Sums of the products of each four bytes of x and weights 0 to 15: up to eight lie within 16 bits."""
-    b, words, sums = e.builder, vector(i16, 16), []
-    for k in range(2):
-        pairs = [
-            byte_pairs(e, b.bitcast(halves_of(e, x)[0], vector(i8, 32)), halves_of(e, weight)[k])
-            for x, weight in zip(xs, weights, strict=True)
-        ]
-        total = pairs[0]
-        for pair in pairs[1:]:
-            total = b.add(total, pair)
-        sums.append(pair_products(e, total, e.const(1, words)))
-    return joined(e, sums)
+    """Sums of the products of each four bytes of x and weights, the low halves' and the high ones'.
 
-
-def _sums_of_eight(e: Emitter, xs: Sequence[Value], weights: Sequence[Value]) -> Value:
-    """Sums of eight products each, the low halves' and the high ones': four lie within 16 bits."""
+    Within 16 bits lie the sums of four products, of eight where weights are 0 to 15.
+    """
     words, sums = vector(i16, 16), []
     for parts in zip(*(halves_of(e, weight) for weight in weights), strict=True):
         pairs = [byte_pairs(e, x, w) for x, w in zip(xs, parts, strict=True)]
-        sums.append(pair_products(e, e.builder.add(*pairs), e.const(1, words)))
+        sums.append(pair_products(e, reduce(e.builder.add, pairs), e.const(1, words)))
     return joined(e, sums)
