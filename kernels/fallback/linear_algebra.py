@@ -145,14 +145,18 @@ def matrix_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool,
     return _substituted(_adjoint(held) if adjoint else held, _wide(rhs), lower != adjoint).astype(rhs.dtype)
 
 
-def _substituted(triangle: np.ndarray, rhs: np.ndarray, lower: bool) -> np.ndarray:
-    """Row after row, from the shortest on; a zero on the diagonal gives infinities, as in TensorFlow."""
+def _substituted(triangle: np.ndarray, rhs: np.ndarray, lower: bool, bands: int | None = None) -> np.ndarray:
+    """Row after row, from the shortest on; a zero on the diagonal gives infinities, as in TensorFlow.
+
+    Elements outside of the bands count for nothing: zeros would make NaN of infinities.
+    """
     batch = np.broadcast_shapes(triangle.shape[:-2], rhs.shape[:-2])
     made = np.broadcast_to(rhs, (*batch, *rhs.shape[-2:])).copy()
     size = triangle.shape[-1]
     for row in range(size) if lower else reversed(range(size)):
         made[..., row, :] /= triangle[..., row, row][..., None]
-        rest = slice(row + 1, None) if lower else slice(0, row)
+        reach = bands or size
+        rest = slice(row + 1, row + reach) if lower else slice(max(row - reach + 1, 0), row)
         made[..., rest, :] -= triangle[..., rest, row][..., None] * made[..., row, None, :]
     return made
 
@@ -169,6 +173,9 @@ def banded_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool,
     if matrix.size == 0 or rhs.size == 0:
         shapes = f"{list(matrix.shape)} and {list(rhs.shape)}"
         raise InvalidArgumentError(f"BandedTriangularSolve: operands must have elements, got {shapes}")
+    # TensorFlow looks at the first matrix alone; of others zeros give infinities.
+    if not matrix.reshape(-1, bands, size)[0, 0 if lower else -1].all():
+        raise InvalidArgumentError("BandedTriangularSolve: the matrix is not invertible")
     whole = np.zeros((*matrix.shape[:-2], size, size), _wide(matrix).dtype)
     for band in range(bands):
         offset = -band if lower else bands - 1 - band
@@ -177,7 +184,8 @@ def banded_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool,
         places = np.arange(size - abs(offset))
         values = matrix[..., band, abs(offset) :] if lower else matrix[..., band, : size - offset]
         whole[..., places + max(-offset, 0), places + max(offset, 0)] = values
-    return _substituted(_adjoint(whole) if adjoint else whole, _wide(rhs), lower != adjoint).astype(rhs.dtype)
+    held = _adjoint(whole) if adjoint else whole
+    return _substituted(held, _wide(rhs), lower != adjoint, bands).astype(rhs.dtype)
 
 
 def qr(x: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray]:

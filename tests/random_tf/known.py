@@ -233,9 +233,9 @@ KNOWN = (
     ),
     Known(
         (
-            *("Conv3D", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
-            *("Conv3DBackpropInput", "Conv3DBackpropInputV2", "BlockLSTM", "BlockLSTMV2", "LRNGrad"),
-            *("FusedPadConv2D", "FusedResizeAndPadConv2D"),
+            *("Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilter"),
+            *("Conv3DBackpropFilterV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2"),
+            *("BlockLSTM", "BlockLSTMV2", "LRNGrad", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
         ),
         r"n:\d: \d+ of \d+ differ, at [^:]*: np\.float16\(",
         "TensorFlow rounds sums of halves on the way",

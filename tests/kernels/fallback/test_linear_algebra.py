@@ -99,6 +99,23 @@ def test_bands_outside_of_the_matrix_count_for_nothing(lower: bool) -> None:
     np.testing.assert_array_equal(*solved)
 
 
+def test_infinities_reach_no_further_than_the_bands() -> None:
+    """By TensorFlow 2.21: zeros outside of the bands are not multiplied."""
+    kinds = {"T": "f64", "lower": "bool$true", "adjoint": "bool$false"}
+    rhs = np.array([[1], [np.inf], [1], [1.0]])
+    [y] = run("BandedTriangularSolve", [np.array([[2.0, 2, 2, 2]]), rhs], **kinds)
+    np.testing.assert_array_equal(y[:, 0], [0.5, np.inf, 0.5, 0.5])
+
+
+def test_only_the_first_banded_matrix_is_looked_at_for_zeros() -> None:
+    kinds = {"T": "f64", "lower": "bool$true", "adjoint": "bool$false"}
+    bands = np.array([[[1.0, 1]], [[0, 1]]])
+    [y] = run("BandedTriangularSolve", [bands, np.ones((2, 2, 1))], **kinds)
+    np.testing.assert_array_equal(y[..., 0], [[1, 1], [np.inf, 1]])
+    with pytest.raises(InvalidArgumentError, match="not invertible"):
+        run("BandedTriangularSolve", [bands[::-1], np.ones((2, 2, 1))], **kinds)
+
+
 @pytest.mark.parametrize("op", ["MatrixInverse", "Lu"])
 def test_singular_matrices_are_refused(op: str) -> None:
     with pytest.raises(InvalidArgumentError, match="not invertible"):
