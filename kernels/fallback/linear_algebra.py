@@ -87,14 +87,33 @@ def cholesky_grad(l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741
 
 def matrix_determinant(x: np.ndarray) -> np.ndarray:
     """Determinants; 1 of empty matrices."""
-    return np.asarray(np.linalg.det(_matrices(x))).astype(x.dtype)
+    return np.asarray(_pivots(x).prod(-1)).astype(x.dtype)
 
 
 def log_matrix_determinant(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Signs of the determinants and logarithms of their sizes."""
-    sign, logarithm = np.linalg.slogdet(_matrices(x))
+    pivots = _pivots(x)
+    sizes = np.abs(pivots)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.log(sizes).sum(-1)
+        sign = (np.where(sizes == 0, 0, pivots / sizes) if np.iscomplexobj(x) else np.sign(pivots)).prod(-1)
     sign = np.where(np.isnan(logarithm), np.nan, sign)
     return np.asarray(sign).astype(x.dtype), np.asarray(logarithm).astype(x.dtype)
+
+
+def _pivots(x: np.ndarray) -> np.ndarray:
+    """[..., M]: each matrix' pivots, the first with the sign of its exchanges of rows.
+
+    Of equal rows or columns, with which Gauss's steps do the same, nothing is left; LAPACK leaves some of it.
+    """
+    work = _matrices(x).copy()
+    size = x.shape[-1]
+    flat = work.reshape(math.prod(x.shape[:-2]), size, size)
+    for matrix in flat:
+        exchanges = _eliminate(matrix, np.arange(size))
+        if size and exchanges % 2:
+            matrix[0, 0] *= -1
+    return np.diagonal(work, axis1=-2, axis2=-1)
 
 
 def matrix_inverse(x: np.ndarray, *, adjoint: bool) -> np.ndarray:
@@ -239,19 +258,28 @@ def lu(x: np.ndarray, *, output_idx_type: DataType) -> tuple[np.ndarray, np.ndar
     orders = np.tile(np.arange(size), (len(flat), 1))
     for matrix, order in zip(flat, orders, strict=True):
         _eliminate(matrix, order)
+        if not np.diagonal(matrix).all():
+            raise InvalidArgumentError("Input is not invertible.")
     return work.astype(x.dtype), orders.reshape(x.shape[:-1]).astype(numpy_dtype(output_idx_type))
 
 
-def _eliminate(matrix: np.ndarray, order: np.ndarray) -> None:
-    """Gauss's steps in place, each with the largest pivot."""
+def _eliminate(matrix: np.ndarray, order: np.ndarray) -> int:
+    """Gauss's steps in place, each with the largest pivot unless that is 0; how often rows are exchanged.
+
+    A NaN that comes first is the largest, as in Eigen, and no other one.
+    """
+    exchanges = 0
     for step in range(len(matrix)):
-        pivot = step + int(np.argmax(np.abs(matrix[step:, step])))
+        sizes = np.abs(matrix[step:, step])
+        pivot = step + int(np.argmax(np.nan_to_num(sizes, nan=np.inf if np.isnan(sizes[0]) else -1.0)))
         if matrix[pivot, step] == 0:
-            raise InvalidArgumentError("Input is not invertible.")
+            continue
         matrix[[step, pivot]] = matrix[[pivot, step]]
         order[[step, pivot]] = order[[pivot, step]]
+        exchanges += pivot != step
         matrix[step + 1 :, step] /= matrix[step, step]
         matrix[step + 1 :, step + 1 :] -= np.outer(matrix[step + 1 :, step], matrix[step, step + 1 :])
+    return exchanges
 
 
 def _named(ops: Iterable[str], function: Callable[..., object]) -> list[KernelRegistration]:

@@ -122,6 +122,48 @@ def test_singular_matrices_are_refused(op: str) -> None:
         run(op, [np.zeros((2, 2))], T="f64")
 
 
+@pytest.mark.parametrize("x", [[[1, 2], [np.nan, 3]], [[np.nan, 1], [5, 2]]])
+def test_a_pivot_is_nan_only_where_it_comes_first(x: list) -> None:
+    """By TensorFlow 2.21."""
+    order = run("Lu", [np.array(x, np.float64)], T="f64", output_idx_type="i32")[1]
+    np.testing.assert_array_equal(order, [0, 1])
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_determinants(type: str) -> None:
+    x = matrices(type, 2, 3, 5, 5)
+    [y], (sign, logarithm) = run("MatrixDeterminant", [x], T=type), run("LogMatrixDeterminant", [x], T=type)
+    wanted = np.linalg.det(x.astype(np.complex128))
+    np.testing.assert_allclose(y, wanted, rtol=1e-3)
+    np.testing.assert_allclose(sign * np.exp(logarithm), wanted, rtol=1e-3)
+
+
+def test_nothing_is_left_of_equal_columns() -> None:
+    """By TensorFlow 2.21; LAPACK's blocks leave 1.4e-19."""
+    x = np.array(
+        [[-0.10513969, -0.10513969, 0.02122849], [0.47481674, 0.47481674, 0.2869091], [0.02122849] * 3]
+    )
+    for each in (x, x.T):
+        assert run("MatrixDeterminant", [each], T="f64")[0] == 0
+        sign, logarithm = run("LogMatrixDeterminant", [each], T="f64")
+        assert (sign, logarithm) == (0, -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("x", "sign", "logarithm"),
+    [
+        ([[np.inf, 1], [1, 2]], 1, np.inf),
+        ([[0, 1], [1, 0]], -1, 0),
+        ([[1, np.nan], [0, 0]], np.nan, np.nan),
+        ([[0, 0, 0], [0, 0, np.nan], [0, 1, 0]], np.nan, np.nan),
+    ],
+)
+def test_signs_of_determinants(x: list, sign: float, logarithm: float) -> None:
+    """By TensorFlow 2.21."""
+    found = run("LogMatrixDeterminant", [np.array(x, np.float64)], T="f64")
+    np.testing.assert_array_equal(found, [sign, logarithm])
+
+
 @pytest.mark.parametrize("op", ["Cholesky", "MatrixInverse", "MatrixDeterminant", "Lu", "SelfAdjointEigV2"])
 def test_matrices_must_be_square(op: str) -> None:
     for shape in ((2, 3), (3,), ()):
