@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
+from ..schema.named_tuple import NamedTuple
 from .element_functions import BROADCAST_RANK, block_of, form_of
 from .index_vector import check_counts, output_of
 

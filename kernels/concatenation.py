@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .data_movement import Movement, item_bytes_of, move_strings
 from .index_vector import (
     check_same_quantization,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .index_vector import is_small_constant, set_constant
 from .operators import registration
 from .strided_copy import StridedCopy, element_bytes, is_compiled, strided_copy_calls, strided_copy_now

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..lite.context import Context
@@ -12,6 +10,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .custom_options import FlexOptions
 from .quantize import dequantize_calls
 

@@ -7,7 +7,6 @@ other images and back. Each output adds up the same products in the same order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..lite.context import Context
 from ..lite.fusion import Fusion, MemberError, Uses
@@ -15,6 +14,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, TensorType
+from ..schema.named_tuple import NamedTuple
 from ..schema.tflite import Padding
 from .contraction import winograd_f32
 from .contraction.conv import checked, float_calls

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..schema.named_tuple import NamedTuple
 from .element_expressions import (
     ZERO,
     division_i32,

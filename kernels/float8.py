@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..lite.tensor import TensorType
+from ..schema.named_tuple import NamedTuple
 
 
 class _Format(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
+
+from ..schema.named_tuple import NamedTuple
 
 
 class Passes(NamedTuple):

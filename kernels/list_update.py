@@ -7,7 +7,6 @@ their size from turn to turn of a loop, and so would be prepared anew in each; t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
@@ -16,6 +15,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import TensorType
+from ..schema.named_tuple import NamedTuple
 from .dynamic_update_slice import update_calls
 from .index_vector import integers, quantization_pair
 from .packed import PACKED_BITS

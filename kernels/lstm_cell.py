@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
+from ..schema.named_tuple import NamedTuple
 from .index_vector import check_same_type
 
 INPUT, FORGET, CELL, OUTPUT = range(4)  # the gates, in the order of the operator's inputs

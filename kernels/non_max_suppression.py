@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .dynamic_output import dynamic_call
 from .index_vector import check_counts, check_index_type, check_sizes, integers
 from .operators import registration

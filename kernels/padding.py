@@ -1,8 +1,9 @@
 """Padding arithmetic of windowed operators: output sizes and how much is padded before."""
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ..lite.errors import PrepareError
+from ..schema.named_tuple import NamedTuple
 
 SAME, VALID = 0, 1  # the schema's Padding
 

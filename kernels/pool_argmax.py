@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..lite.context import Context
@@ -11,6 +9,7 @@ from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .custom_options import STRUCTURE_PADDING, FlexOptions, raw_integers
 from .fused_activation import float_activation_range
 from .padding import SAME, VALID, fitting_window

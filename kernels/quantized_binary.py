@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import frexp, ldexp, prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .fused_activation import quantized_activation_range
 from .lookup import type_range
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .index_vector import (
     check_counts,
     check_index_type,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
+from ..schema.named_tuple import NamedTuple
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers
 from .interior_pad import Padding, interior_pad_now, interior_padded
 from .operators import registration

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import frexp
-from typing import NamedTuple
 
 import numpy as np
 
 from ..lite.errors import PrepareError
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 
 BYTE_RANGES = {TensorType.INT8: (-128, 127), TensorType.UINT8: (0, 255)}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .operators import check_type, registration
 from .reshape import flat_copy_calls

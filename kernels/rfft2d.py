@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .contraction.cutting import address
 from .fourier import Passes, complex_passes, real_passes
 from .operators import registration

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..lite.errors import UnsupportedError
 from ..lite.fusion import Fusion, MemberError
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
+from ..schema.named_tuple import NamedTuple
 from .row_program import Prepared, row_program
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ or scratch memory that is as large as a block.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..lite.kernel_call import KernelCall, chunk_count
+from ..schema.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ..lite.context import Context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
+from ..schema.named_tuple import NamedTuple
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
 from .operators import registration
 from .reduction_body import FOLDS, Body, body_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cmp_to_key
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
 from ..lite.tensor import TensorType
+from ..schema.named_tuple import NamedTuple
 from .index_vector import check_same_type, normalized_axis
 from .operators import registration
 from .reduction_body import array_of, scalars, value_of_array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..lite.context import Context
 from ..lite.errors import StateError, UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 
 RANK = 8  # dimensions of a copy after contiguous ones have been joined
 LAST = RANK - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
 from ..lite.resources import handle_of
 from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 
 
 class Value(NamedTuple):

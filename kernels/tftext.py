@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import accumulate, pairwise
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import OBJECT_BYTES, pack_strings, strings_of
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .custom_options import FlexOptions
 from .fingerprint import fingerprint64
 from .index_vector import check_index_type

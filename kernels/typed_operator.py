@@ -7,7 +7,6 @@ elements are moved as bytes; results have the operator's type, whatever the file
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node, StandIns
 from ..lite.registration import Registration
 from ..lite.tensor import AllocationType, Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from .operator_facts import Operator
 
 # By the type that is not taken, the one that is instead.

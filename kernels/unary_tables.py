@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..lite.context import Numerics
 from ..lite.errors import PrepareError
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
+from ..schema.named_tuple import NamedTuple
 from . import fixed_point_16
 from .fixed_point import inverse_square_root
 from .fused_activation import quantized_activation_range

@@ -13,10 +13,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.named_tuple import NamedTuple
 from .arena_boxes import Box, boxed
 from .arena_planner import ALIGNMENT, lower_bound, plan_offsets
 from .native_blocks import ARENA_SEARCH

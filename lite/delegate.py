@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntFlag
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ..schema.named_tuple import NamedTuple
 from ..schema.operator_code import DELEGATE
 from .errors import StateError, UnsupportedError
 from .registration import Registration

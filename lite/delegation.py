@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..schema.named_tuple import NamedTuple
 from .buffer_handles import free_handle, with_copies
 from .delegate import Delegate, DelegateFlags
 from .delegate_context import SubgraphDelegateContext

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.named_tuple import NamedTuple
 from . import preparation
 from .native_blocks import FOLLOWER_WORDS, KNOWN_RUN, KNOWN_STAGE, field_offset
 from .native_plan import NativePlan

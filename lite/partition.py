@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
+from ..schema.named_tuple import NamedTuple
 from .errors import ModelError
 
 ControlEdge = tuple[int, int]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.named_tuple import NamedTuple
 from .delegate import DelegateFlags
 from .operator_profiler import OperatorProfiler
 

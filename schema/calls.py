@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from .fault import Fault
+from .named_tuple import NamedTuple
 
 # A call of a call takes six frames of the thousand that Python has by default, when the subgraphs are
 # prepared, and some hundred bytes of the native stack, when they run. At 160 levels a program that is

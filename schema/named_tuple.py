@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
-    from operator import itemgetter
+    from collections import _tuplegetter  # with the form in Python where there is no other
 
     class _Named(type):
         """typing's compiles a function for each class: here one serves all."""
@@ -18,7 +18,7 @@ else:
                 names = tuple(namespace.get("__annotations__", ()))
                 namespace["_defaults"] = {name: namespace[name] for name in names if name in namespace}
                 namespace["_fields"] = namespace["__match_args__"] = names
-                namespace.update((name, property(itemgetter(n))) for n, name in enumerate(names))
+                namespace.update([(name, _tuplegetter(n, None)) for n, name in enumerate(names)])
             return type.__new__(kind, name, bases, namespace)
 
     class NamedTuple(tuple, metaclass=_Named):
@@ -33,11 +33,11 @@ else:
         def _completed(kind, values, named, /):
             """All values in order; TypeError where they are not those of the fields."""
             rest = kind._fields[len(values) :]
-            missing = [name for name in rest if name not in named and name not in kind._defaults]
-            if missing or len(values) > len(kind._fields) or not named.keys() <= set(rest):
+            known = {**kind._defaults, **named}
+            if len(values) > len(kind._fields) or not known.keys() >= set(rest) >= named.keys():
                 given = ", ".join([*map(repr, values), *named])
                 raise TypeError(f"{kind.__name__}: values must be those of {kind._fields}, got {given}")
-            return (*values, *(named[name] if name in named else kind._defaults[name] for name in rest))
+            return (*values, *[known[name] for name in rest])
 
         def __getnewargs__(self):
             return tuple(self)
@@ -50,4 +50,7 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def _replace(self, /, **named):
-            return type(self)(**{**self._asdict(), **named})
+            values = [named.pop(name, value) for name, value in zip(self._fields, self, strict=True)]
+            if named:
+                raise ValueError(f"{type(self).__name__}: fields must be {self._fields}, got {list(named)}")
+            return tuple.__new__(type(self), values)

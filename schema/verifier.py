@@ -8,11 +8,12 @@ from __future__ import annotations
 import struct
 from functools import partial
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import tflite
 from .fault import Fault, Findings, ModelError
 from .indices import check_indices
+from .named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from mmap import mmap

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor
+from ...schema.named_tuple import NamedTuple
 from ..broadcast import broadcast_shape
 from ..requantize import quantization_of
 from ..strided_copy import StridedCopy, row_major_strides, strided_copy_calls

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...lite.context import Numerics
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor
+from ...schema.named_tuple import NamedTuple
 from ..blockwise import block_scales
 from .blocks import BLOCKWISE, INT4_COLUMNS, INT4_GROUP, INT4_PAIR, INT4_PANELS
 from .cutting import address, aligned

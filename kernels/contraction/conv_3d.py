@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor, TensorType
+from ...schema.named_tuple import NamedTuple
 from ..operators import registration
 from ..padding import Window, window
 from .blocks import CONV_3D

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...lite.context import Context
@@ -11,6 +9,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor
+from ...schema.named_tuple import NamedTuple
 from .blocks import (
     ANY_FILTER,
     BLOCK_CHANNELS,

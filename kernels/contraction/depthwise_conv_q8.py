@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...lite.context import Numerics
 from ...lite.kernel_call import KernelCall
+from ...schema.named_tuple import NamedTuple
 from ..compiled.language.dot_forms import least_weight
 from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from . import conv, plain

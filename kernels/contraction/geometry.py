@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
 from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.tensor import Shape
+from ...schema.named_tuple import NamedTuple
 from ..padding import WindowOptions, window, windows
 
 

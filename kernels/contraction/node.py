@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...lite.kernel_call import chunk_count
 from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
+from ...schema.named_tuple import NamedTuple
 from ..fused_activation import NONE, float_activation_range
 from ..packed import decoded
 from ..xnnpack_nodes import takes_activation, takes_images

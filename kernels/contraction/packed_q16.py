@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...lite.kernel_call import KernelCall
+from ...schema.named_tuple import NamedTuple
 from ..compiled.language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from ..requantize import FLOAT64_ROUNDING, WIDE_ROUNDING
 from . import plain

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from struct import calcsize, pack
-from typing import NamedTuple
 
 import numpy as np
 
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor, TensorType
+from ...schema.named_tuple import NamedTuple
 from ..compiled.language.dot_forms import dot_form, flip_of, tiles_are_short
 from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 from .blocks import (

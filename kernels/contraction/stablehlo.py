@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...lite.context import Context
 from ...lite.errors import PrepareError
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor
+from ...schema.named_tuple import NamedTuple
 from ..index_vector import check_counts, check_sizes
 from ..interior_pad import Padding, interior_pad_now
 from ..operators import registration

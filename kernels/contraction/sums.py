@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...lite.context import Numerics
 from ...lite.errors import PrepareError
 from ...lite.tensor import Tensor, TensorType
+from ...schema.named_tuple import NamedTuple
 from ..compiled.language.dot_forms import flip_of, flipped
 from ..fused_activation import quantized_activation_range
 from ..padding import SAME

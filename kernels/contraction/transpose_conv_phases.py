@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ...schema.named_tuple import NamedTuple
 from .geometry import ConvGeometry, check_image, offset_table
 
 

@@ -8,15 +8,17 @@ the input reaches all four outputs of a tile, not just those whose window holds 
 import numpy as np
 
 from ...lite.kernel_call import KernelCall
+from ..compiled.language.panel_columns import PANEL_COLUMNS
 from .blocks import WINOGRAD_F32
 from .cutting import address, packed_columns
 from .node import FilterNode
-from .packed_f32 import aligned_zeros, pack_panels, with_weights
+from .packed_f32 import aligned_zeros, with_weights
 
 _LANES = 16  # padded_depth is a multiple of the widest vector
 _BLOCK_BYTES = 512 * 1024
 _MOST_CHUNKS = 64  # each has scratch memory of its own
 _NS_PER_MULTIPLY = 1 / 100
+_DEPTH_AT_A_TIME = 128  # of a panel's filters, so that what is between stays in the second-level cache
 
 
 def applies(n: FilterNode) -> bool:
@@ -61,17 +63,33 @@ def calls(n: FilterNode) -> list[KernelCall]:
 
 def transform_filters(w: np.ndarray) -> np.ndarray:
     """Filters [O, 3, 3, C] transformed, G w G', as 16 matrices in panels, flat float32."""
-    rows = _to_four(w.astype(np.float64).transpose(1, 2, 0, 3))
-    transformed = _to_four(rows.swapaxes(0, 1)).swapaxes(0, 1).astype(np.float32)
     columns, depth = w.shape[0], w.shape[3]
     size = (depth + 1) * packed_columns(columns)
     packed = aligned_zeros(16 * size)
-    for k, matrix in enumerate(transformed.reshape(16, columns, depth)):
-        packed[k * size : (k + 1) * size] = pack_panels(matrix, None)
+    matrices = packed.reshape(16, size)
+    taps = w.transpose(1, 2, 3, 0)
+    for first in range(0, columns, PANEL_COLUMNS):
+        width = min(PANEL_COLUMNS, packed_columns(columns) - first)
+        rows = matrices[:, first * (depth + 1) : (first + width) * (depth + 1)]
+        panel = rows.reshape(4, 4, depth + 1, width)
+        here = slice(first, min(first + PANEL_COLUMNS, columns))
+        for channel in range(0, depth, _DEPTH_AT_A_TIME):
+            end = min(channel + _DEPTH_AT_A_TIME, depth)
+            to = panel[:, :, channel + 1 : end + 1, : here.stop - first]
+            _transform(taps[:, :, channel:end, here], to)
     return packed
 
 
-def _to_four(w: np.ndarray) -> np.ndarray:
-    """G w along the first axis: 3 taps become 4 points."""
-    outer, inner = (w[0] + w[2]) / 2, w[1] / 2
-    return np.stack([w[0], outer + inner, outer - inner, w[2]])
+def _transform(w: np.ndarray, to: np.ndarray) -> None:
+    """G w G' of w [3, 3, ...] in float64, rounded into to [4, 4, ...]."""
+    rows = np.empty((4, *w.shape[1:]))
+    rows[0], rows[3], inner = w[0], w[2], np.multiply(w[1], 0.5, dtype=np.float64)
+    outer = rows[0] + rows[3]
+    outer *= 0.5
+    np.add(outer, inner, rows[1])
+    np.subtract(outer, inner, rows[2])
+    to[:, 0], to[:, 3], inner = rows[:, 0], rows[:, 2], rows[:, 1] * 0.5
+    outer = rows[:, 0] + rows[:, 2]
+    outer *= 0.5
+    np.add(outer, inner, to[:, 1], casting="same_kind")
+    np.subtract(outer, inner, to[:, 2], casting="same_kind")
