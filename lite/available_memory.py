@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import PrepareError
+
+if TYPE_CHECKING:
+    import mmap
 
 ALIGNMENT = 64  # of blocks of memory, in bytes
 OVERREAD_BYTES = 128  # vector kernels may read (never write) this far past the end of any tensor
@@ -53,6 +57,18 @@ def allocate(nbytes: int) -> np.ndarray:
         raise PrepareError(f"memory: could not allocate {nbytes:,} bytes") from error
     start = -memory.__array_interface__["data"][0] % ALIGNMENT
     return memory[start : start + nbytes]
+
+
+def ask_for_large_pages(memory: mmap.mmap) -> None:
+    """Have the system use pages of 2 MiB where it can; memory is as good without.
+
+    Weights are read as fast as a processor finds their pages: from small ones they take up to a fifth longer.
+    """
+    import mmap  # only for who has mapped something
+
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel may be built without them
+            memory.madvise(mmap.MADV_HUGEPAGE)
 
 
 def _system_bytes() -> int:

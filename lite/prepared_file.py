@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .available_memory import ALIGNMENT
+from .available_memory import ALIGNMENT, ask_for_large_pages
 from .errors import ModelError
 from .private_file import DIGEST_BYTES
 
@@ -50,6 +50,7 @@ class Mapped:
             content = mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
         except (OSError, ValueError) as error:
             raise ModelError(f"prepared model: it cannot be mapped: {error}") from error
+        ask_for_large_pages(content)  # also where the file has to be read from the disk
         memory = np.frombuffer(content, np.uint8)
         if len(memory) < HEADER.itemsize or bytes(memory[: len(MAGIC)]) != MAGIC:
             raise ModelError("prepared model: the file is not one")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import mmap
 import sys
 import weakref
-from threading import Lock
+from _thread import allocate_lock  # importing threading takes half a millisecond
 
 import numpy as np
 
+from ...lite.available_memory import ask_for_large_pages
 from ...lite.context import Context
 from ...lite.kernel_call import chunk_count
 from ..compiled.language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
@@ -43,12 +44,11 @@ def aligned(size: int) -> np.ndarray:
 class _LargePages:
     """Zeros in pieces for which the system is asked for pages of 2 MiB.
 
-    Weights are read as fast as a processor finds their pages: from small ones they take up to a fifth longer.
     A piece lives as long as an array in it.
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._piece: weakref.ref[np.ndarray] | None = None  # where the latest array lies
         self._free = 0  # from here on
 
@@ -70,8 +70,7 @@ def _new_piece(size: int) -> np.ndarray:
         memory = mmap.mmap(-1, size + _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"memory: could not allocate {size:,} bytes") from error
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)
+    ask_for_large_pages(memory)
     return np.frombuffer(memory, np.uint8)
 
 

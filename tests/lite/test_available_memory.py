@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import mmap
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +99,16 @@ def test_a_control_group_has_its_limit(tmp_path: Path, monkeypatch: pytest.Monke
     assert available_bytes() == 450_000
     files[0].write_text("max\n")
     assert available_bytes() > 450_000
+
+
+def test_memory_is_as_good_where_the_system_has_no_large_pages() -> None:
+    class Refusing:
+        asked = 0
+
+        def madvise(self, option: int) -> None:
+            self.asked += 1
+            raise OSError(errno.EINVAL, "no such advice")
+
+    memory = Refusing()
+    available_memory.ask_for_large_pages(memory)  # type: ignore[arg-type]
+    assert memory.asked == hasattr(mmap, "MADV_HUGEPAGE")

@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numlite.lite import whole_file as whole_file_module
 from numlite.lite.whole_file import publish, whole_file, write_whole
 
 
@@ -23,6 +25,19 @@ def test_pieces_become_one_file(tmp_path: Path) -> None:
     finally:
         os.umask(umask)
     assert path.read_bytes() == b"" and path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("sizes", [[5 << 20], [1, 2 << 20, 0, (2 << 20) - 1, 7], [0], []])
+def test_large_files_are_written_page_by_page(tmp_path: Path, sizes: list[int]) -> None:
+    """What is written at once, from a multiple of a large page on, Linux keeps in one."""
+    generator = np.random.default_rng(0)
+    pieces = [generator.integers(0, 256, size, np.uint8).data for size in sizes]
+    content = b"".join(pieces)
+    written = [bytes(part) for part in whole_file_module._in_large_pages(pieces)]
+    assert all(len(part) == 2 << 20 for part in written[:-1]) and len(written[-1]) < 2 << 20
+    assert b"".join(written) == content
+    assert write_whole(tmp_path / "file", pieces) == len(content)
+    assert (tmp_path / "file").read_bytes() == content
 
 
 def test_what_is_no_file_is_written_not_replaced(tmp_path: Path) -> None:
