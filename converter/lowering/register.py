@@ -33,7 +33,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("SquaredDifference", "Sub", "Xdivy", "Xlog1py", "Xlogy", "AccumulateNV2", "AddN"),
     ),
     "cast": ("Bitcast", "Cast"),
-    "concatenation": ("Concat", "ConcatV2"),
+    "concatenation": ("Concat", "ConcatV2", "DynamicStitch", "ParallelDynamicStitch"),
     "conv": ("Conv2D",),
     "conv_3d": ("Conv3D", "Conv3DBackpropInputV2"),
     "cross_entropy": ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"),

@@ -7,7 +7,7 @@ import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import PrepareError, UnsupportedError
-from numlite.schema.graph_def import DT_UINT32
+from numlite.schema.graph_def import DT_FLOAT, DT_UINT32, AttrValue
 
 from ..graphs import checked, operators, run_litert, run_numlite
 from .operator_cases import CASES, IMAGE, RANDOM, TYPES, Case, X, Z, i32, one
@@ -194,6 +194,43 @@ def test_the_last_update_of_an_index_counts(run, indices: list) -> None:
     given = np.arange(12, dtype=np.float32).reshape(3, 4)
     [changed] = run(model, X, given.reshape(*places.shape[:-1], 4))
     np.testing.assert_array_equal(changed, np.stack([given[1], X[1], given[2]]))
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("op", ["DynamicStitch", "ParallelDynamicStitch"])
+@pytest.mark.parametrize("width", [2, -1])
+@pytest.mark.parametrize(
+    ("places", "used"),
+    [([0, 1, 2, 3, 4, 5], ["CONCATENATION"]), ([3, 0, 1, 0, 2, 4], ["CONCATENATION", "GATHER"])],
+)
+def test_stitching_at_constant_places(run, op: str, width: int, places: list[int], used: list[str]) -> None:
+    """A join and a choice; a join alone where places are in order. The last of two for a place stays."""
+    x, z = np.arange(8, dtype=np.float32).reshape(2, 2, 2), np.full((2, 2), 9, np.float32)
+    first, last = np.array(places[:4], np.int32).reshape(2, 2), np.array(places[4:], np.int32)
+    g = GraphBuilder()
+    inputs = g.placeholder("x", [2, 2, width]), g.placeholder("z", [2, width])
+    constants = g.constant("first", first), g.constant("last", last)
+    g.node(op, "y", *constants, *inputs, T=AttrValue(type=DT_FLOAT), N=2)
+    model = checked(convert_graph(g.graph_def, ["x", "z"], ["y"]))
+    assert [name for name in operators(model) if name != "RESHAPE"] == used
+    [y] = run(model, x, z)
+    wanted = np.zeros((max(places) + 1, 2), np.float32)
+    wanted[places] = [*x.reshape(4, 2), *z]
+    np.testing.assert_array_equal(y, wanted)
+
+
+def test_stitching_that_leaves_a_row_out_is_refused() -> None:
+    g = GraphBuilder()
+    g.node(
+        "DynamicStitch",
+        "y",
+        g.constant("places", np.array([0, 2], np.int32)),
+        g.placeholder("x", [2, 3]),
+        T=AttrValue(type=DT_FLOAT),
+        N=1,
+    )
+    with pytest.raises(UnsupportedError, match="row 1 has none"):
+        convert_graph(g.graph_def)
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
