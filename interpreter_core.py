@@ -92,9 +92,11 @@ def built_core(
     from .lite.interpreter import Interpreter as CoreInterpreter
     from .lite.interpreter_arguments import opened_model
     from .lite.settings import Settings, no_place
+    from .lite.subgraph_builder import no_collection
 
     place = Library.place if kept_bytes() or prepared_model is not None else no_place
-    model = opened_model(model_path, model_content, place)
+    with no_collection():
+        model = opened_model(model_path, model_content, place)
     resolver = BuiltinOpResolver()
     if isinstance(resolver_type, BuiltinOpResolver):
         resolver = resolver_type.copy()  # custom operators below are this one's alone

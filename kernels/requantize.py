@@ -57,7 +57,7 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 
 def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """quantize_multiplier of each element (float64): int32 multipliers and int32 shifts."""
-    if not np.all((reals >= 0) & (reals < np.inf)):
+    if not ((reals >= 0) & (reals < np.inf)).all():
         raise PrepareError(
             "requantization: real multipliers must be finite and positive, "
             f"got {reals.min()} to {reals.max()}"
@@ -87,9 +87,10 @@ class Requantization(NamedTuple):
 
 def quantization_of(operator: str, tensor: Tensor) -> Quantization:
     """A tensor's quantization; PrepareError when it has none."""
-    if tensor.quantization is None or not len(tensor.quantization.scales):
+    known = tensor.quantization
+    if known is None or not len(known.scales):
         raise PrepareError(f"{operator}: quantized tensors need a scale, got none for {tensor!r}")
-    return tensor.quantization
+    return known
 
 
 def scale_ratio(operator: str, x: Tensor, y: Tensor, root: float = 1.0) -> float:
@@ -121,7 +122,7 @@ def channel_requantization(
             f"{operator}: filter must have one scale or one per output channel, "
             f"got {len(w_scales)} for {channels} channels"
         )
-    if not (x_scale > 0 and y_scale > 0 and np.all(w_scales >= 0)):
+    if not (x_scale > 0 and y_scale > 0 and (w_scales >= 0).all()):
         raise PrepareError(
             f"{operator}: scales must be positive, got input {x_scale}, output {y_scale} "
             f"and filter {w_scales.min()} or more"

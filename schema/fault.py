@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .shown import shown_lines
-
 
 class ModelError(ValueError):
     """The file is damaged or says something that no valid model says.
@@ -14,6 +12,8 @@ class ModelError(ValueError):
     """
 
     def __str__(self) -> str:
+        from .shown import shown_lines  # only for who reads it
+
         return shown_lines(super().__str__())
 
 

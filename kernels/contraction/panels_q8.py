@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from ..compiled.language.dot_forms import column_order, in_blocks
@@ -24,13 +26,21 @@ def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
     done = 0
     while done < width:
         panel = min(PANEL_COLUMNS, width - done)
-        order = done + np.array(column_order(panel))
+        order = done + _order(panel)
         place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
         place = place.reshape(panel_rows, panel)
         place[: len(header)] = rows[:, order]
         place[len(header) :] = _in_rows(words[order].T.reshape(taps, steps, panel))
         done += panel
     return packed
+
+
+@cache
+def _order(width: int) -> np.ndarray:
+    """Which channel each column of a panel holds."""
+    order = np.array(column_order(width))
+    order.flags.writeable = False
+    return order
 
 
 def _in_rows(words: np.ndarray) -> np.ndarray:

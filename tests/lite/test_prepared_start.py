@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -44,6 +45,35 @@ def started(folder: Path, tmp_path: Path) -> Callable[[], Interpreter]:
         make().allocate_tensors()
     assert len(starts(folder)) == 1
     return make
+
+
+_MOST_MODULES = 32  # of numlite, that a start imports until its first results
+_STARTED = """
+import sys
+import numpy as np
+from numlite.kernels.compiled.driver.library import Library
+from numlite.lite.private_file import CodePlace
+Library.place = staticmethod(lambda: CodePlace(sys.argv[2], "state"))
+from numlite import Interpreter
+interpreter = Interpreter(sys.argv[1])
+interpreter.allocate_tensors()
+for x in interpreter.get_input_details():
+    interpreter.set_tensor(x["index"], np.zeros(x["shape"], x["dtype"]))
+interpreter.invoke()
+for y in interpreter.get_output_details():
+    interpreter.get_tensor(y["index"])
+print(type(interpreter._core).__name__, *(name for name in sys.modules if name.split(".")[0] == "numlite"))
+"""
+
+
+def test_a_start_imports_few_modules(
+    started: Callable[[], Interpreter], folder: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", _STARTED, str(tmp_path / "started.tflite"), str(folder)]
+    subprocess.run(command, capture_output=True, check=True)  # keeps what it finds out about the sources
+    kind, *modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert kind == "PreparedStart"
+    assert len(modules) <= _MOST_MODULES, f"{len(modules)}: {' '.join(sorted(modules))}"
 
 
 def starts(folder: Path) -> list[Path]:
