@@ -68,10 +68,11 @@ def main() -> None:
     for model in find_models(arguments.models):
         loads: dict[str, list[Load]] = {kind: [] for kind in KINDS}
         for run in range(arguments.runs + _WARM_UP):
-            for kind, seen in loads.items():
+            # There and back, so that none always follows the one that leaves caches coldest.
+            for kind in (KINDS, reversed(KINDS))[run % 2]:
                 measured = load(kind, model)
                 if run >= _WARM_UP:
-                    seen.append(measured)
+                    loads[kind].append(measured)
         print(row(model, loads), flush=True)
 
 

@@ -48,8 +48,9 @@ def main() -> None:
     arguments = parser.parse_args()
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     for run in range(arguments.runs + _WARM_UP):
-        for name, program in PROGRAMS.items():
-            measured = measure(program, arguments.model)
+        # There and back, so that none always follows the one that leaves caches coldest.
+        for name in (PROGRAMS, reversed(PROGRAMS))[run % 2]:
+            measured = measure(PROGRAMS[name], arguments.model)
             if run >= _WARM_UP:
                 times[name].append(measured)
     print(f"{arguments.model.name}, {arguments.runs} runs, ms\n")
