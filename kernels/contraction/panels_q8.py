@@ -14,24 +14,28 @@ from .cutting import aligned, packed_columns
 def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
     """int8 values [columns, taps, depth] and int32 header [rows, columns] as panels, flat uint8."""
     columns, taps, depth = values.shape
-    steps = -(-depth // 4)
-    width = packed_columns(columns)
-    padded = np.zeros((width, taps, steps * 4), np.int8)
-    padded[:columns, :, :depth] = values
+    steps, width = -(-depth // 4), packed_columns(columns)
+    if (width, steps * 4) != (columns, depth):
+        padded = np.zeros((width, taps, steps * 4), np.int8)
+        padded[:columns, :, :depth] = values
+        values = padded
     rows = np.zeros((len(header), width), np.int32)
     rows[:, :columns] = header
-    words = padded.view(np.int32).reshape(width, taps * steps)
-    panel_rows = len(header) + taps * steps
+    length = taps * steps
+    words = np.ascontiguousarray(values).reshape(width, length * 4).view(np.int32)
+    panel_rows = len(header) + length
     packed = aligned(panel_rows * width * 4)
-    done = 0
-    while done < width:
-        panel = min(PANEL_COLUMNS, width - done)
-        order = done + _order(panel)
-        place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
-        place = place.reshape(panel_rows, panel)
-        place[: len(header)] = rows[:, order]
-        place[len(header) :] = _in_rows(words[order].T.reshape(taps, steps, panel))
-        done += panel
+    places = packed.view(np.int32)
+    whole = width // PANEL_COLUMNS * PANEL_COLUMNS
+    for first, end, panel in ((0, whole, PANEL_COLUMNS), (whole, width, width - whole)):
+        if first == end:
+            continue
+        count, order = (end - first) // panel, _order(panel)
+        place = places[panel_rows * first : panel_rows * end].reshape(count, panel_rows, panel)
+        above = rows[:, first:end].reshape(len(header), count, panel)[:, :, order]
+        place[:, : len(header)] = above.swapaxes(0, 1)
+        of_columns = words[first:end].reshape(count, panel, length)[:, order]
+        place[:, len(header) :] = _in_rows(of_columns.swapaxes(1, 2), taps)
     return packed
 
 
@@ -43,14 +47,17 @@ def _order(width: int) -> np.ndarray:
     return order
 
 
-def _in_rows(words: np.ndarray) -> np.ndarray:
-    """A panel's words [taps, steps, columns] as the rows that kernels read: see dot_forms.in_blocks."""
-    taps, steps, columns = words.shape
-    if in_blocks():
-        words, pairs = words.copy(), steps // 2
-        parts = words[:, : 2 * pairs].reshape(taps, pairs, 2, columns // 16, 2, 8)
-        words[:, : 2 * pairs] = parts.transpose(0, 1, 4, 3, 5, 2).reshape(taps, 2 * pairs, columns)
-    return words.reshape(taps * steps, columns)
+def _in_rows(words: np.ndarray, taps: int) -> np.ndarray:
+    """Panels' words [panels, taps * steps, columns] in kernels' rows: see dot_forms.in_blocks."""
+    if not in_blocks():
+        return words
+    panels, rows, columns = words.shape
+    words = words.reshape(panels, taps, rows // taps, columns).copy()
+    pairs = words.shape[2] // 2
+    parts = words[:, :, : 2 * pairs].reshape(panels, taps, pairs, 2, columns // 16, 2, 8)
+    of_pairs = parts.transpose(0, 1, 2, 5, 4, 6, 3)
+    words[:, :, : 2 * pairs] = of_pairs.reshape(panels, taps, 2 * pairs, columns)
+    return words.reshape(panels, rows, columns)
 
 
 def joined(parts: list[np.ndarray]) -> np.ndarray:
