@@ -11,10 +11,12 @@ from ...schema.tflite import (
     ConcatenationOptionsT,
     ExpandDimsOptionsT,
     FullyConnectedOptionsT,
+    SliceOptionsT,
     SqueezeOptionsT,
 )
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .cast import cast_to
 from .lowering import Lowering, Rule, check_type
 from .reshape import reshaped
 
@@ -33,6 +35,8 @@ def rfft(lowering: Lowering, node: Node) -> LiteTensor:
         raise UnsupportedError("the rank must be known")
     check_type(x, TensorType.FLOAT32)
     known = length.known()
+    if known is not None and known[0] == 1 and x.shape and x.shape[-1] > 0:
+        return _of_one_sample(lowering, node, x)
     if known is None or known[0] == -1:
         lengths, count = _lengths(lowering, node, length), -1
     elif not is_power_of_two(known[0]):
@@ -45,6 +49,17 @@ def rfft(lowering: Lowering, node: Node) -> LiteTensor:
     complex64 = TensorType.COMPLEX64
     y = lowering.operator(node, BuiltinOperator.RFFT2D, [rows, lengths], spread, type=complex64)
     return _without_one(lowering, node, y)
+
+
+def _of_one_sample(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    """The first sample itself; LiteRT's transform of it has it as the imaginary part, too."""
+    assert x.shape is not None
+    shape = (*x.shape[:-1], 1)
+    if x.shape != shape:
+        begin = lowering.integers(lowering.name(node, "/begin"), [0] * len(shape))
+        size = lowering.integers(lowering.name(node, "/size"), [-1] * (len(shape) - 1) + [1])
+        x = lowering.operator(node, BuiltinOperator.SLICE, [x, begin, size], shape, SliceOptionsT())
+    return cast_to(lowering, node, x, TensorType.COMPLEX64)
 
 
 def _lengths(lowering: Lowering, node: Node, length: LiteTensor) -> LiteTensor:

@@ -153,6 +153,17 @@ def test_spectra_of_any_number_of_rows(run) -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_a_spectrum_of_one_sample_is_the_sample(run, samples: int) -> None:
+    g = GraphBuilder()
+    g.node("RFFT", "y", g.placeholder("x", [3, samples]), g.constant("length", i32(1)))
+    model = checked(convert_graph(g.graph_def))
+    assert operators(model) == ["SLICE", "CAST"][samples == 1 :]
+    [y] = run(model, X[:, :samples])
+    np.testing.assert_array_equal(y, X[:, :1].astype(np.complex64))
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 @pytest.mark.parametrize("shapes", [([3, 4], [2, 4]), ([3, 4], [-1, 4]), ([-1, -1], [-1, -1])])
 def test_tensors_with_some_elements_changed(run, shapes: tuple[list[int], list[int]]) -> None:
     g = GraphBuilder()
