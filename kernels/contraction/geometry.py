@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -225,12 +226,24 @@ def check_image(operator: str, g: ConvGeometry) -> None:
         )
 
 
+_tables: WeakValueDictionary[ConvGeometry, np.ndarray] = WeakValueDictionary()  # of calls that are alive
+
+
 def window_table(g: ConvGeometry) -> np.ndarray:
-    """Where each tap of each output pixel lies in an image: int32 [pixels, taps] of elements, -1 outside."""
+    """Where each tap of each output pixel lies in an image: int32 [pixels, taps] of elements, -1 outside.
+
+    Convolutions with the same windows share the table; nobody may write to it.
+    """
     check_image("CONV_2D", g)
-    rows = sources(g.out_height, g.in_height, g.filter_height, g.stride_h, g.dilation_h, g.pad_top)
-    columns = sources(g.out_width, g.in_width, g.filter_width, g.stride_w, g.dilation_w, g.pad_left)
-    return offset_table((rows, columns), (g.in_height, g.in_width), g.in_depth)
+    windows = g._replace(batch=1, out_depth=1, filter_depth=1, groups=1)  # on which no place depends
+    table = _tables.get(windows)
+    if table is None:
+        rows = sources(g.out_height, g.in_height, g.filter_height, g.stride_h, g.dilation_h, g.pad_top)
+        columns = sources(g.out_width, g.in_width, g.filter_width, g.stride_w, g.dilation_w, g.pad_left)
+        table = offset_table((rows, columns), (g.in_height, g.in_width), g.in_depth)
+        table.flags.writeable = False
+        _tables[windows] = table
+    return table
 
 
 def sources(out_size: int, in_size: int, taps: int, stride: int, dilation: int, pad: int) -> np.ndarray:
