@@ -23,7 +23,7 @@ from ..contraction.blocks import (
     WEIGHT_SUM_ROW,
 )
 from ..requantize import FLOAT_ROUNDING, HYBRID
-from .language.dot_forms import DotForm, dot_forms, flipped, tiles_are_short
+from .language.dot_forms import DotForm, dot_forms, flipped, takes_bytes_of_rows, tiles_are_short
 from .language.operations import add_products, joined, prepared_weights
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.simd import Emitter, Value, f32, i8, i32, vector
@@ -78,11 +78,20 @@ def header_rows(rounding: int) -> int:
 
 
 def for_each_form(
-    e: Emitter, rounding: int, output: Value, emit: Callable[[DotForm], None], of_tiles: bool = False
+    e: Emitter,
+    rounding: int,
+    output: Value,
+    emit: Callable[[DotForm], None],
+    of_tiles: bool = False,
+    wanted: Callable[[DotForm], bool] = lambda form: True,
 ) -> None:
-    """Emit code for each form that operators of this rounding may ask for; their OUTPUT blocks choose."""
+    """Emit code for each wanted form that operators of this rounding may ask for: OUTPUT blocks choose."""
     found = enumerate(dot_forms(of_tiles))
-    forms = [(i, form) for i, form in found if form.flips or rounding != HYBRID]
+    forms = [(i, form) for i, form in found if wanted(form)]
+    if rounding == HYBRID:
+        forms = [(i, form) for i, form in forms if takes_bytes_of_rows(form)]
+    if not forms:
+        return
 
     def from_form(k: int) -> None:
         number, form = forms[k]

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from numba import carray, njit
+
 from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, ZEROS
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
+from .language.target import target
+from .matrix_tile_q8 import matrix_panel
 from .row_sums_q8 import direct_sums, indirect_sums
+from .run_copy import copy_run
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
 
 # Where a panel's columns are taken in groups, each starts so many bytes after the one before for a column.
 COLUMN_BYTES = 4
 DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
+MATRICES = target().matrices
 
 kernels = KernelSources()
+
+
+@njit(error_model="numpy")
+def copy_windows(x, padding, table, taps, count, nbytes, to):
+    """Runs of nbytes of x, or of the padding where an offset is negative, one behind the other."""
+    offsets = carray(int32_pointer(table), (count, taps))
+    for m in range(count):
+        for tap in range(taps):
+            offset = offsets[m, tap]
+            copy_run(to, padding if offset < 0 else x + offset, nbytes)
+            to += nbytes
 
 
 def add_gemm(name: str, rounding: int, with_sums: bool) -> None:
@@ -112,6 +130,8 @@ def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
     wide_tiling, narrow_tiling = tilings()
     wide = indirect_panel(wide_tiling, rounding, with_sums)
     narrow = indirect_panel(narrow_tiling, rounding, with_sums)
+    wide_matrix = matrix_panel(wide_tiling, rounding, with_sums)
+    narrow_matrix = matrix_panel(narrow_tiling, rounding, with_sums)
     WIDE, NARROW, HEADER, SUMS = wide_tiling.step, narrow_tiling.step, header_rows(rounding), with_sums
     HYBRID_ROWS = rounding == HYBRID
     ELEMENT, ROW_BYTES = (4, QUANTIZATION_BYTES) if HYBRID_ROWS else (1, SUM_BYTES)
@@ -148,6 +168,9 @@ def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
                 if SUMS and a.sum_factor != 0:
                     sums = a.sums + begin * 4
                     INDIRECT_SUMS(x, padding, table, a.taps, count, a.depth, a.sum_factor, a.output, sums)
+                copied, row_bytes = a.copied + chunk * a.copied_bytes, a.taps * steps * 4
+                if MATRICES and a.copied != 0:
+                    copy_windows(x, padding, table, a.taps, count, 4 * steps, copied)
                 n = column_begin
                 while n < column_end:
                     within = n % PANEL_COLUMNS
@@ -155,7 +178,17 @@ def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
                     w = a.w + (group * group_columns + panel) * rows * 4
                     y = a.y + (begin * out_depth + group * a.columns + n) * ELEMENT
                     left = a.columns - n
-                    if a.columns - panel > NARROW_COLUMNS:
+                    if MATRICES and a.copied != 0:
+                        all_steps = a.taps * steps
+                        if a.columns - panel > NARROW_COLUMNS:
+                            wide_matrix(copied, row_bytes, w, y, ldy, count, all_steps, left, a.output, sums)
+                            n += WIDE
+                        else:
+                            narrow_matrix(
+                                copied, row_bytes, w, y, ldy, count, all_steps, left, a.output, sums
+                            )
+                            n += NARROW
+                    elif a.columns - panel > NARROW_COLUMNS:
                         w += within * COLUMN_BYTES
                         wide(x, padding, table, a.taps, w, y, ldy, count, steps, left, a.output, sums)
                         n += WIDE

@@ -12,6 +12,7 @@ from .dot_q8 import Tiling, by_spans, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.panel_columns import PANEL_COLUMNS
 from .language.simd import Emitter, Value, i32, i64, microkernel
+from .matrix_tile_q8 import Operands, multiply_matrices
 from .next_panel import NextPanel
 
 
@@ -74,6 +75,9 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
         def in_form(form: DotForm) -> None:
             dot = dot_for(e, tiling, rounding, form, w, output)
+            if form.matrix:
+                multiply_matrices(e, dot, Operands(x, ldx, w, y, ldy, count, steps, columns, sums), with_sums)
+                return
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
             following = NextPanel(e, _high(tiling), count, first, e.const(dot.step_bytes), steps)
 
@@ -146,7 +150,7 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
             sweep(e, tiling.heights, count, emit_tile)
 
-        for_each_form(e, rounding, output, in_form, of_tiles=True)
+        for_each_form(e, rounding, output, in_form, True, lambda form: not form.matrix)
 
     return microkernel(f"indirect_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 12, emit)
 

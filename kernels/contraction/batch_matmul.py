@@ -11,7 +11,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import LONGEST_NS, KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
-from ..compiled.language.dot_forms import tiles_are_short
+from ..compiled.language.dot_forms import Products, tiles_are_short
 from ..operators import registration
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from .batch_matmul_geometry import (
@@ -151,7 +151,7 @@ def _byte_call(
     n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, packed: Tensor | np.ndarray
 ) -> KernelCall:
     """The call of the rounding's kernel; the exact one adds what the zero point of w makes of x's rows."""
-    output = output_block(f, short=tiles_are_short())
+    output = output_block(f, products=Products.TILES)
     if f.rounding == FLOAT_ROUNDING:
         return _pairs_call("batch_matmul_q8", n, g, g.depth, output, packed, None)
     sums: Tensor | np.ndarray = np.zeros(g.rows, np.int32)
@@ -225,10 +225,10 @@ def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     matrices = _by_columns(found.n.w, found.w_by_columns, g)
     sums = HybridSums(n.x, n.w, None, n.y, scales[0], -np.inf, np.inf)
     parts = [
-        pack_hybrid(sums._replace(scales=part), matrix[np.newaxis, :, np.newaxis]).weights
+        pack_hybrid(sums._replace(scales=part), matrix[np.newaxis, :, np.newaxis], Products.TILES).weights
         for part, matrix in zip(scales, matrices, strict=True)
     ]
-    output = hybrid_output(-np.inf, np.inf, short=tiles_are_short())
+    output = hybrid_output(-np.inf, np.inf, products=Products.TILES)
     of_rows = found.n._replace(x=rows.x)
     name = "batch_matmul_hybrid"
     call = _pairs_call(name, of_rows, g, rows.stride, output, joined(parts), rows.quantization)

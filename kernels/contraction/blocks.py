@@ -116,8 +116,11 @@ PACK_MATRICES_Q8 = argument_block(
 
 _INDIRECT = "x w y table images pixels taps depth groups columns block_pixels split_columns"
 INDIRECT_F32 = argument_block(_INDIRECT + " zeros image_size", "low high")
-# The padding lies padding_step bytes further on for each image.
-INDIRECT_Q8 = argument_block(_INDIRECT + " output sums sum_factor padding padding_step image_bytes")
+# The padding lies padding_step bytes further on for each image. Where matrices are multiplied, windows are
+# copied, block_pixels of them at a time, to copied, copied_bytes for each chunk; else these are 0.
+INDIRECT_Q8 = argument_block(
+    _INDIRECT + " output sums sum_factor padding padding_step image_bytes copied copied_bytes"
+)
 # padded [images, padded_height, padded_width * depth] = x with padding around it; value is eight times
 # the padding's byte.
 PAD_IMAGE_Q8 = argument_block(

@@ -9,7 +9,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor
-from ..compiled.language.dot_forms import tiles_are_short
+from ..compiled.language.dot_forms import Products, products_of
 from ..compiled.language.target import target
 from ..requantize import quantization_of
 from . import packed_f32, packed_q8, plain
@@ -108,9 +108,9 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     by_rows = not g.is_matrix_product and _reads_rows(g)
     taps = g.filter_height if by_rows else 1 if g.is_matrix_product else g.taps
     rows = weights.reshape(g.groups, g.out_depth // g.groups, taps, -1)
-    short = tiles_are_short() and not (g.is_matrix_product and g.out_pixels == 1)
-    name = f"panels of {taps} in {g.groups} groups" + ", short" * short
-    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows, short))
+    products = products_of(g.out_pixels) if g.is_matrix_product else _products_of_windows(g)
+    name = f"panels of {taps} in {g.groups} groups for {products.value}"
+    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows, products))
     if packed is None:
         return None
     if g.is_matrix_product:
@@ -120,6 +120,12 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     if by_rows:
         x, g, calls = _rows_as_taps(n, f.x_zero_point & 0xFF, 1)
     return [*calls, packed_q8.indirect_call(n, f, packed, _windows(g), x, n.y)]
+
+
+def _products_of_windows(g: ConvGeometry) -> Products:
+    """What multiplies an image's windows; a single one is a tile, and groups have few columns each."""
+    pixels = g.out_height * g.out_width
+    return Products.TILES if pixels == 1 or g.groups > 1 else products_of(pixels)
 
 
 def _windows(g: ConvGeometry) -> packed_q8.Windows:
@@ -185,7 +191,7 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     padding_bytes = packed_q8.hybrid_padding(g.filter_depth)
     rows = packed_q8.quantized_rows(n, g.batch, "quantize_rows", padding_bytes=padding_bytes)
     weights = f.w.array().reshape(g.groups, g.out_depth // g.groups, g.taps, g.filter_depth)
-    packed = packed_q8.pack_hybrid(f, weights)
+    packed = packed_q8.pack_hybrid(f, weights, _products_of_windows(g))
     return [rows.call, packed_q8.hybrid_indirect_call(n, rows, packed, _windows(g), n.y)]
 
 

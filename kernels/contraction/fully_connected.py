@@ -7,7 +7,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, TensorType
-from ..compiled.language.dot_forms import tiles_are_short
+from ..compiled.language.dot_forms import products_of
 from ..fused_activation import SIGN_BIT, TANH
 from ..xnnpack_nodes import takes_packed_weights
 from . import packed_f32, packed_q8, plain
@@ -99,9 +99,9 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     """int8 and uint8, with constant weights."""
     f, g = quantized_sums(n), n.geometry
     weights = f.w.array().reshape(1, g.out_depth, 1, g.in_depth)
-    short = tiles_are_short() and g.out_pixels != 1
-    name = "panels" + ", short" * short
-    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, weights, short))
+    products = products_of(g.out_pixels)
+    name = f"panels of {products.value}"
+    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, weights, products))
     return plain.byte_calls(n) if packed is None else packed_q8.product_calls(n, f, packed)
 
 

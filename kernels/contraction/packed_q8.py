@@ -9,7 +9,14 @@ import numpy as np
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor, TensorType
 from ...schema.named_tuple import NamedTuple
-from ..compiled.language.dot_forms import dot_form, flip_of, tiles_are_short
+from ..compiled.language.dot_forms import (
+    Products,
+    dot_form,
+    flip_of,
+    matrix_form,
+    products_of,
+    tiles_are_short,
+)
 from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 from .blocks import (
     FLIP,
@@ -45,15 +52,16 @@ from .sums import HybridSums, QuantizedSums, sums_fit
 _PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
 _PRODUCT_NS, _WINDOW_NS = 1 / 200, 1 / 180  # for a multiplication
 _QUANTIZED_PER_NS = 4
-_TILE = 14  # blocks are multiples of this many rows
+_TILE, _MATRIX_ROWS = 14, 32  # blocks are multiples of so many rows
 
 
 class PackedFilter(NamedTuple):
-    """Packed weights, the OUTPUT block, and what the row sums are multiplied with (0: not needed)."""
+    """Packed weights, the OUTPUT block, what row sums are multiplied with (0: not needed), and for what."""
 
     weights: np.ndarray
     output: np.ndarray
     sum_factor: int
+    products: Products
 
 
 def missing_sizes(values: np.ndarray) -> np.ndarray:
@@ -61,13 +69,13 @@ def missing_sizes(values: np.ndarray) -> np.ndarray:
     return -np.minimum(values, 0).sum(axis=tuple(range(1, values.ndim)), dtype=np.int64)
 
 
-def pack_filter(f: QuantizedSums, weights: np.ndarray, short: bool = False) -> PackedFilter | None:
+def pack_filter(f: QuantizedSums, weights: np.ndarray, products: Products) -> PackedFilter | None:
     """Pack weights [groups, columns, taps, depth] (raw), or None where no fast kernel fits.
 
-    short: for kernels whose sums are short of missing_sizes, which the term of a column then holds, too.
     Zero points and the bias are folded into one term per column: with u = byte ^ flip,
     sum (u - offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
-    where v fits int8.
+    where v fits int8. Where sums of tiles are short of missing_sizes, the term holds these, too. Matrices
+    are multiplied with bytes as they lie, of which sums are made where they are unsigned.
     """
     if f.rounding == FLOAT64_ROUNDING:
         return None
@@ -79,7 +87,7 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray, short: bool = False) -> P
     for i, part in enumerate(weights):
         of = slice(i * columns, (i + 1) * columns)
         channels = Requantization(*(row[of] for row in f.requantization))
-        packed = _pack_group(f, part, biases[of], channels, short)
+        packed = _pack_group(f, part, biases[of], channels, products)
         if packed is None:
             return None
         parts.append(packed[0])
@@ -87,11 +95,14 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray, short: bool = False) -> P
         lowest = min(lowest, packed[2])
     if len(factors) > 1:
         return None
-    return PackedFilter(joined(parts), output_block(f, lowest, short), factors.pop())
+    factor = factors.pop()
+    if factor and products is Products.MATRICES and f.x.type == TensorType.INT8:
+        return pack_filter(f, weights, Products.TILES)
+    return PackedFilter(joined(parts), output_block(f, lowest, products), factor, products)
 
 
 def _pack_group(
-    f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization, short: bool
+    f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization, products: Products
 ) -> tuple[np.ndarray, int, int] | None:
     """The panels of [columns, taps, depth], the factor of sums, and the lowest weight."""
     depth = weights[0].size
@@ -103,9 +114,16 @@ def _pack_group(
         sizes = np.abs(weights.astype(np.int64) - f.w_zero_point).sum(axis=(1, 2))
         if not sums_fit(f.rounding, largest + 255 * sizes, channels):
             return None
-    terms = biases - f.dot_offset * totals + (missing_sizes(values) if short else 0)
+    terms = biases - offset_of(f, products) * totals
+    if products is Products.TILES and tiles_are_short():
+        terms += missing_sizes(values)
     header = [terms.astype(np.int32), *rounding_rows(f.rounding, channels, f.upward_channels)]
     return panels(values, np.stack(header)), sum_factor, int(values.min(initial=0))
+
+
+def offset_of(f: QuantizedSums, products: Products) -> int:
+    """The input's zero point among the bytes that are multiplied."""
+    return f.x_zero_point if products is Products.MATRICES else f.dot_offset
 
 
 def _signed_bytes(f: QuantizedSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
@@ -134,15 +152,17 @@ def rounding_rows(
     return [np.asarray(row).astype(np.int32) for row in rows]
 
 
-def output_block(f: QuantizedSums, lowest_weight: int = -128, short: bool = False) -> np.ndarray:
-    """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8.
-
-    short as in pack_filter.
-    """
+def output_block(
+    f: QuantizedSums, lowest_weight: int = -128, products: Products = Products.ROW
+) -> np.ndarray:
+    """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8."""
+    flip, form = f.dot_flip, dot_form(f.dot_flip, lowest_weight, products is not Products.ROW)
+    if products is Products.MATRICES:
+        flip, form = 0, matrix_form(f.x.type == TensorType.INT8)
     low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
     unflip = 0 if f.y.type == TensorType.INT8 else 128
     parts = [
-        (FLIP, "B", f.dot_flip),
+        (FLIP, "B", flip),
         (ZERO_POINT_16, "h", f.y_zero_point),
         (LOW_16, "h", f.lowest),
         (HIGH_16, "h", f.highest),
@@ -153,7 +173,7 @@ def output_block(f: QuantizedSums, lowest_weight: int = -128, short: bool = Fals
         (HIGH_FLOAT, "f", high),
         (ZEROS, "B", 0),
         (UNFLIP, "B", unflip),
-        (FORM, "B", dot_form(f.dot_flip, lowest_weight, short)),
+        (FORM, "B", form),
         (SIGNED_ZERO_POINT_16, "h", f.y_zero_point - unflip),
         (SIGNED_LOW_8, "b", f.lowest - unflip),
         (SIGNED_HIGH_8, "b", f.highest - unflip),
@@ -164,9 +184,9 @@ def output_block(f: QuantizedSums, lowest_weight: int = -128, short: bool = Fals
     return block
 
 
-def pack_hybrid(f: HybridSums, weights: np.ndarray) -> PackedFilter:
+def pack_hybrid(f: HybridSums, weights: np.ndarray, products: Products) -> PackedFilter:
     """Pack weights [groups, columns, taps, depth] of an operator that quantizes its input."""
-    return _hybrid_filter(f, *_hybrid_panels(f, weights), tiles_are_short())
+    return _hybrid_filter(f, *_hybrid_panels(f, weights), products)
 
 
 def _hybrid_panels(f: HybridSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
@@ -180,8 +200,8 @@ def _hybrid_panels(f: HybridSums, weights: np.ndarray) -> tuple[np.ndarray, int]
     return joined(parts), int(weights.min(initial=0))
 
 
-def _hybrid_filter(f: HybridSums, filter_panels: np.ndarray, lowest: int, short: bool) -> PackedFilter:
-    return PackedFilter(filter_panels, hybrid_output(f.low, f.high, lowest, short), 0)
+def _hybrid_filter(f: HybridSums, filter_panels: np.ndarray, lowest: int, products: Products) -> PackedFilter:
+    return PackedFilter(filter_panels, hybrid_output(f.low, f.high, lowest, products), 0, products)
 
 
 def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> np.ndarray:
@@ -194,14 +214,18 @@ def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> 
     return header
 
 
-def hybrid_output(low: float, high: float, lowest_weight: int = -128, short: bool = False) -> np.ndarray:
+def hybrid_output(
+    low: float, high: float, lowest_weight: int = -128, products: Products = Products.ROW
+) -> np.ndarray:
     """The OUTPUT block, of which hybrid kernels, whose x is unsigned, read bounds, flip and form.
 
-    short: for kernels whose sums are; MISSING_ROW holds what they lack.
+    Where sums of tiles are short, MISSING_ROW holds what they lack.
     """
     output = aligned(OUTPUT_BYTES)
-    flip = flip_of(is_int8=False)
-    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, dot_form(128, lowest_weight, short)
+    flip, form = flip_of(is_int8=False), dot_form(128, lowest_weight, products is not Products.ROW)
+    if products is Products.MATRICES:
+        form = matrix_form(is_int8=False)
+    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, form
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         output[start : start + 64].view(np.float32)[:] = value
     return output
@@ -260,7 +284,7 @@ def hybrid_product_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
     quantized = quantized_rows(n, rows, "quantize_rows")
     weights = f.w.array().reshape(1, n.geometry.out_depth, 1, -1)
     found = n.packed_once("hybrid", lambda: _hybrid_panels(f, weights), shared=True)
-    packed = _hybrid_filter(f, *found, tiles_are_short() and rows != 1)
+    packed = _hybrid_filter(f, *found, products_of(rows))
     name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
     call = _product_call(name, n, quantized.x, packed, quantized.quantization, quantized.stride)
     return [quantized.call, call]
@@ -279,7 +303,8 @@ def _product_call(
     args = np.zeros(1, GEMM_Q8)
     args["rows"], args["columns"], args["depth"] = rows, columns, depth
     args["x_stride"] = depth if x_stride is None else x_stride
-    args["block_rows"] = block_rows(_PRODUCT_BYTES, depth, _TILE)
+    tile = _MATRIX_ROWS if packed.products is Products.MATRICES else _TILE
+    args["block_rows"] = block_rows(_PRODUCT_BYTES, depth, tile)
     chunks = cut(n.context, args, rows * columns * depth * _PRODUCT_NS, rows, columns)
     return _packed_call(name, args, {"x": x, "y": n.y}, packed, sums, chunks)
 
@@ -310,7 +335,8 @@ def indirect_call(
     may_split = windows.groups == 1 or not packed.sum_factor
     chunks = _fill_windows(n, args, windows, may_split)
     name = "conv_" + _variant(f.rounding, packed.sum_factor)
-    return _packed_call(name, args, {"x": x, "y": y}, packed, sums, chunks, (windows.table, padding))
+    tensors = {"x": x, "y": y, **_copied_rows(n, args, packed, chunks)}
+    return _packed_call(name, args, tensors, packed, sums, chunks, (windows.table, padding))
 
 
 def hybrid_padding(depth: int) -> int:
@@ -325,7 +351,7 @@ def hybrid_indirect_call(
     args = np.zeros(1, INDIRECT_Q8)
     args["padding_step"] = hybrid_padding(windows.depth)
     chunks = _fill_windows(n, args, windows._replace(image_bytes=rows.stride), True)
-    tensors = {"x": rows.x, "y": y, **rows.padding}
+    tensors = {"x": rows.x, "y": y, **rows.padding, **_copied_rows(n, args, packed, chunks)}
     return _packed_call("conv_hybrid", args, tensors, packed, rows.quantization, chunks, (windows.table,))
 
 
@@ -341,6 +367,16 @@ def _fill_windows(n: FilterNode, args: np.ndarray, windows: Windows, may_split: 
     rows = g.batch * pixels
     work_ns = rows * taps * windows.depth * g.out_depth * _WINDOW_NS
     return cut(n.context, args, work_ns, rows, columns, may_split)
+
+
+def _copied_rows(n: FilterNode, args: np.ndarray, packed: PackedFilter, chunks: int) -> dict[str, Tensor]:
+    """Scratch for windows of x, one behind the other, for products of matrices: a block for each chunk."""
+    if packed.products is not Products.MATRICES:
+        return {}
+    row_bytes = int(args["taps"][0]) * -(-int(args["depth"][0]) // 4) * 4
+    rows = min(block_rows(_WINDOW_BYTES, row_bytes, _MATRIX_ROWS), int(args["pixels"][0]))
+    args["block_pixels"], args["copied_bytes"] = rows, rows * row_bytes
+    return {"copied": n.scratch(rows * row_bytes * chunks)}
 
 
 def _variant(rounding: int, sum_factor: int) -> str:

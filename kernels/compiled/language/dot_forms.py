@@ -6,6 +6,7 @@ int8 and uint8 has to be flipped, by xor with 128, as it is read.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from .target import target
@@ -23,6 +24,7 @@ class DotForm(NamedTuple):
     flips: bool = True  # x is flipped; else it is taken as it lies
     least: int = -128  # the lowest weight that it takes
     short: bool = False  # of the sizes of a column's negative weights, which its header holds
+    matrix: bool = False  # whole matrices are multiplied, of x as it lies: see matrix_registers.multiply
 
     @property
     def columns(self) -> int:
@@ -35,7 +37,7 @@ class DotForm(NamedTuple):
         return sorted({self.steps, self.fours, 1}, reverse=True)
 
     def serves(self, flip: int, least_weight: int) -> bool:
-        return (self.flips or flip == 0) and least_weight >= self.least
+        return not self.matrix and (self.flips or flip == 0) and least_weight >= self.least
 
 
 _SDOT = DotForm("sdot", 4, steps=4)
@@ -48,6 +50,11 @@ _SIGNED_PAIRS = DotForm("psignb", 8, least=-127)
 # In tiles of several rows sizes and signs of weights are found once for all rows, and without multiplying
 # by -1, which is what makes sums short.
 _SIZES = DotForm("pabsb", 8, short=True)
+# Of signed and of unsigned x.
+_MATRIX = DotForm("tdpbssd", 16, steps=16, fours=16, flips=False, matrix=True)
+_MATRICES = (_MATRIX, _MATRIX._replace(instruction="tdpbusd"))
+# From so many rows of x on matrices are multiplied: fewer leave registers for them empty.
+_LEAST_ROWS = 8
 
 # By what Traits.dot says; the last of a target serves all.
 _FORMS = {
@@ -69,7 +76,9 @@ def dot_forms(of_tiles: bool = False) -> tuple[DotForm, ...]:
     of_tiles: those of matrix kernels of several rows, else of all others.
     """
     dot = target().traits.dot
-    return _TILE_FORMS.get(dot, _FORMS[dot]) if of_tiles else _FORMS[dot]
+    if not of_tiles:
+        return _FORMS[dot]
+    return (*(_MATRICES if target().matrices else ()), *_TILE_FORMS.get(dot, _FORMS[dot]))
 
 
 def dot_form(flip: int, least_weight: int, of_tiles: bool = False) -> int:
@@ -77,9 +86,34 @@ def dot_form(flip: int, least_weight: int, of_tiles: bool = False) -> int:
     return next(i for i, form in enumerate(dot_forms(of_tiles)) if form.serves(flip, least_weight))
 
 
+class Products(Enum):
+    """What multiplies a node's x, read as rows."""
+
+    ROW = "row"  # kernels of a single row
+    TILES = "tiles"
+    MATRICES = "matrices"
+
+
+def products_of(rows: int) -> Products:
+    """What multiplies so many rows."""
+    if rows == 1:
+        return Products.ROW
+    return Products.MATRICES if target().matrices and rows >= _LEAST_ROWS else Products.TILES
+
+
+def matrix_form(is_int8: bool) -> int:
+    """The number, among those of tiles, of the form that multiplies matrices."""
+    return dot_forms(of_tiles=True).index(_MATRICES[not is_int8])
+
+
+def takes_bytes_of_rows(form: DotForm) -> bool:
+    """Whether x may be uint8 in it, as rows that are quantized on the fly are."""
+    return form.flips or form == _MATRICES[1]
+
+
 def tiles_are_short() -> bool:
     """Whether headers of panels hold the sizes of the columns' negative weights, for sums of tiles."""
-    return dot_forms(of_tiles=True)[0].short
+    return dot_forms(of_tiles=True)[-1].short
 
 
 def column_order(width: int) -> list[int]:

@@ -31,8 +31,14 @@ _DARWIN_X86 = {
     **{"avx512vbmi": "avx512vbmi"},
 }
 
+# A process must ask Linux for the registers that matrices are multiplied in.
+# Source: Linux, Documentation/arch/x86/xstate.rst, and arch/x86/include/uapi/asm/prctl.h.
+_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _XTILE_DATA = 158, 0x1023, 18
+
 # LLVM's words where they are others.
 _SPELLING = {
+    "amx-int8": "amx_int8",
+    "amx-tile": "amx_tile",
     "avx512bf16": "avx512_bf16",
     "avx512bitalg": "avx512_bitalg",
     "avx512vbmi2": "avx512_vbmi2",
@@ -78,8 +84,20 @@ def _cpuinfo_words() -> frozenset[str]:
     for line in first.splitlines():
         name, _, words = line.partition(":")
         if name.strip() == "flags":
-            return frozenset(words.split())
-    return llvm_words()
+            return _permitted(frozenset(words.split()))
+    return _permitted(llvm_words())
+
+
+def _permitted(words: frozenset[str]) -> frozenset[str]:
+    """The words without those of AMX where the system does not let this process use it."""
+    if "amx_tile" in words:
+        import ctypes
+
+        call = ctypes.CDLL(None).syscall
+        call.restype, call.argtypes = ctypes.c_long, [ctypes.c_long] * 3
+        if call(_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _XTILE_DATA) == 0:
+            return words
+    return frozenset(word for word in words if not word.startswith("amx"))
 
 
 def _auxiliary_words() -> frozenset[str]:

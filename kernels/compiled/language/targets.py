@@ -19,6 +19,7 @@ class Traits(NamedTuple):
     signed_x: bool  # those products take signed bytes on both sides; else x is unsigned
     fma: bool = True
     permutes: bool = False  # of bytes, over whole registers
+    matrices: bool = False  # registers of 16 rows of 64 bytes, multiplied as matrices (AMX)
 
 
 class Target(NamedTuple):
@@ -59,6 +60,11 @@ class Target(NamedTuple):
         """AVX512_VBMI."""
         return self.traits.permutes
 
+    @property
+    def matrices(self) -> bool:
+        """AMX_INT8."""
+        return self.traits.matrices
+
 
 # A machine needs what LLVM may emit unasked: processors of one name lack rdseed, or keys for memory.
 _V2 = frozenset(["cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"])
@@ -73,6 +79,7 @@ _ICELAKE = _V4_VNNI | {
     "avx512vbmi",
     "gfni",
 }
+_MATRICES = _ICELAKE | {"amx_int8", "amx_tile"}
 
 _PORTABLE = Traits(vector_bytes=16, registers=16, dot="pairs", signed_x=False, fma=False)
 _AVX2 = Traits(vector_bytes=32, registers=16, dot="pmaddubsw", signed_x=True)
@@ -80,6 +87,7 @@ _AVX2_VNNI = _AVX2._replace(dot="vnni256", signed_x=False)
 _AVX512 = Traits(vector_bytes=64, registers=32, dot="pmaddubsw", signed_x=True)
 _AVX512_VNNI = _AVX512._replace(dot="vnni512", signed_x=False)
 _AVX512_VBMI = _AVX512_VNNI._replace(permutes=True)
+_AMX = _AVX512_VBMI._replace(matrices=True)
 _NEON = Traits(vector_bytes=16, registers=32, dot="smull", signed_x=True)
 
 _DOTPROD = frozenset(["asimd", "asimddp", "asimdrdm"])
@@ -91,6 +99,9 @@ _ZEN_4_WITHOUT_AMD = "-avx512bf16,-clzero,-mwaitx,-prfchw,-rdpru,-shstk,-sse4a,-
 
 _TABLE = (
     # Those that machines get, best first. LLVM's schedule for generic ARM is worse than that of any core.
+    Target(
+        *("sapphirerapids", "x86_64", "znver4", f"{_ZEN_4_WITHOUT_AMD},+amx-int8,+amx-tile", _MATRICES, _AMX)
+    ),
     Target("icelake", "x86_64", "znver4", _ZEN_4_WITHOUT_AMD, _ICELAKE, _AVX512_VBMI),
     Target("x86-64-v4-vnni", "x86_64", "cascadelake", "", _V4_VNNI, _AVX512_VNNI),
     Target("x86-64-v4", "x86_64", "x86-64-v4", "", _V4, _AVX512),

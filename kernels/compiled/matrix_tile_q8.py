@@ -1,0 +1,174 @@
+"""8-bit microkernels where matrices are multiplied as such (AMX): 32 rows by a panel's columns at a time.
+
+Registers 0 to 3 are sums, of two tiles of rows by two of columns; 4 and 5 hold x, 6 and 7 weights, which are
+packed as products of single rows want them. Rows are shared out evenly to tiles of at most 16; of the last
+ones some are computed twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import int64
+
+from ..contraction.blocks import BIAS_ROW
+from .dot_block_q8 import dot_for
+from .dot_q8 import Dot, Tiling, for_each_form, header_rows
+from .language import matrix_registers as registers
+from .language.dot_forms import DotForm
+from .language.matrix_registers import ROW_BYTES, ROWS, Shape
+from .language.simd import Emitter, Value, i8, i32, microkernel, vector
+
+_X, _W = (4, 5), (6, 7)
+_FOURS = ROW_BYTES // 4
+_LINE = 64
+
+
+class Operands(NamedTuple):
+    """What direct_panel is given: x and y as pointers to rows, w to a panel's header."""
+
+    x: Value
+    ldx: Value
+    w: Value
+    y: Value
+    ldy: Value
+    count: Value
+    steps: Value
+    columns: Value
+    sums: Value
+
+
+def matrix_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
+    """What tile_q8.direct_panel is, of matrices alone: of rows that share their quantization."""
+
+    def emit(e: Emitter, *arguments: Value) -> None:
+        x, ldx, w, y, ldy, count, steps, columns, output, sums = arguments
+        x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
+
+        def in_form(form: DotForm) -> None:
+            dot = dot_for(e, tiling, rounding, form, w, output, shared=True)
+            multiply_matrices(e, dot, Operands(x, ldx, w, y, ldy, count, steps, columns, sums), with_sums)
+
+        for_each_form(e, rounding, output, in_form, True, lambda form: form.matrix)
+
+    return microkernel(f"matrix_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 10, emit)
+
+
+def multiply_matrices(e: Emitter, dot: Dot, given: Operands, with_sums: bool) -> None:
+    """Emit all rows of a panel."""
+    _Panel(e, dot, given, with_sums).emit()
+
+
+class _Panel:
+    def __init__(self, e: Emitter, dot: Dot, given: Operands, with_sums: bool) -> None:
+        b = e.builder
+        self.e, self.dot, self.given, self.with_sums = e, dot, given, with_sums
+        self.halves = range(dot.step_bytes // ROW_BYTES)
+        self.step_bytes = e.const(dot.step_bytes)
+        self.first = e.offset(given.w, header_rows(dot.rounding) * dot.step_bytes)
+        self.pairs = b.sdiv(b.add(given.count, e.const(2 * ROWS - 1)), e.const(2 * ROWS))
+        tiles = b.shl(self.pairs, e.const(1))
+        self.height = b.sdiv(b.add(given.count, b.sub(tiles, e.const(1))), tiles)
+        self.fours = e.smax(e.smin(given.steps, e.const(_FOURS)), e.const(1))
+        self.whole = b.sdiv(given.steps, self.fours)
+        self.done = b.mul(self.whole, self.fours)
+        self.has_rest = b.icmp_signed("<", self.done, given.steps)
+        room = ROWS * dot.step_bytes
+        self.out = e.kept("sums of matrices", lambda: b.alloca(i8, size=e.const(2 * room)))
+        self.rest = e.kept("last weights", lambda: b.alloca(i8, size=e.const(room)))
+
+    def emit(self) -> None:
+        e, line = self.e, self.e.const(ROW_BYTES)
+        sums, x, w = (
+            Shape(self.height, line),
+            Shape(self.height, e.builder.shl(self.fours, e.const(2))),
+            Shape(self.fours, line),
+        )
+        shapes = {**dict.fromkeys(range(4), sums), **dict.fromkeys(_X, x), **dict.fromkeys(_W, w)}
+        registers.configure(e, shapes)
+        e.branch(self.has_rest, self._copy_rest)
+        e.loop(self.pairs, [], self._emit_pair)
+        registers.let_go(e)
+
+    def _copy_rest(self) -> None:
+        """The last 16 steps of weights, with zeros instead of those that are multiplied before."""
+        e, b, line = self.e, self.e.builder, vector(i8, _LINE)
+        start = b.sub(self.given.steps, e.const(_FOURS))
+
+        def row(k: Value, _: list[Value]) -> list[Value]:
+            step, to = b.add(start, k), b.mul(k, self.step_bytes)
+            is_done = b.icmp_signed("<", step, self.done)
+            for half in self.halves:
+                found = e.load(e.offset(self.first, b.mul(step, self.step_bytes)), line, half * ROW_BYTES)
+                e.store(b.select(is_done, e.const(0, line), found), e.offset(self.rest, to), half * ROW_BYTES)
+            return []
+
+        e.loop(e.const(_FOURS), [], row)
+
+    def _emit_pair(self, pair: Value, _: list[Value]) -> list[Value]:
+        e, b, given = self.e, self.e.builder, self.given
+        last = b.sub(given.count, self.height)
+        begin = b.mul(pair, b.shl(self.height, e.const(1)))
+        rows = [e.smin(begin, last), e.smin(b.add(begin, self.height), last)]
+        x = [e.offset(given.x, b.mul(row, given.ldx)) for row in rows]
+        self._start()
+
+        def step(k: Value, _: list[Value]) -> list[Value]:
+            at = b.mul(k, self.fours)
+            self._multiply([e.offset(row, b.shl(at, e.const(2))) for row in x], self._steps_at(at))
+            return []
+
+        e.loop(self.whole, [], step)
+
+        def rest() -> None:
+            at = b.shl(b.sub(given.steps, e.const(_FOURS)), e.const(2))
+            self._multiply([e.offset(row, at) for row in x], self.rest)
+
+        e.branch(self.has_rest, rest)
+        for tile in range(2):
+            for half in self.halves:
+                place = e.offset(self.out, tile * ROWS * self.dot.step_bytes + half * ROW_BYTES)
+                registers.store(e, 2 * tile + half, place, self.step_bytes)
+
+        def finish(i: Value, _: list[Value]) -> list[Value]:
+            for tile, row in enumerate(rows):
+                self._finish(e.offset(self.out, tile * ROWS * self.dot.step_bytes), i, b.add(row, i))
+            return []
+
+        e.loop(self.height, [], finish)
+        return []
+
+    def _steps_at(self, step: Value) -> Value:
+        return self.e.offset(self.first, self.e.builder.mul(step, self.step_bytes))
+
+    def _start(self) -> None:
+        """Sums are biases, or zeros."""
+        e = self.e
+        for tile in range(2):
+            for half in self.halves:
+                if self.dot.hybrid:
+                    registers.clear(e, 2 * tile + half)
+                    continue
+                place = e.offset(self.given.w, BIAS_ROW * self.dot.step_bytes + half * ROW_BYTES)
+                registers.load(e, 2 * tile + half, place, e.const(0))
+
+    def _multiply(self, x: list[Value], w: Value) -> None:
+        e, form, stride = self.e, self.dot.form, self.given.ldx
+        registers.load(e, _X[0], x[0], stride)
+        for half in self.halves:
+            registers.load(e, _W[half], e.offset(w, half * ROW_BYTES), self.step_bytes)
+            registers.multiply(e, form, half, _X[0], _W[half])
+        registers.load(e, _X[1], x[1], stride)
+        for half in self.halves:
+            registers.multiply(e, form, 2 + half, _X[1], _W[half])
+
+    def _finish(self, sums: Value, i: Value, row: Value) -> None:
+        """A row's outputs, from the sums that were stored."""
+        e, b, dot, given = self.e, self.e.builder, self.dot, self.given
+        place = e.offset(sums, b.mul(i, self.step_bytes))
+        found = [e.load(place, vector(i32, dot.lanes), start) for start in dot.starts]
+        own = e.offset(given.sums, b.mul(row, e.const(dot.row_bytes))) if self.with_sums else None
+        if own is not None and not dot.hybrid:
+            found = [b.add(each, e.load_splat(own, i32, dot.lanes)) for each in found]
+        out = dot.finish(found, 1, own)
+        dot.store(out, e.offset(given.y, b.mul(row, given.ldy)), given.ldy, given.columns)
