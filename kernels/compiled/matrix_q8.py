@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from numba import carray, njit
-
 from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, ZEROS
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .driver.kernel_source import KernelSources
-from .language.memory import int32_pointer
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .language.target import target
 from .matrix_tile_q8 import matrix_panel
 from .row_sums_q8 import direct_sums, indirect_sums
-from .run_copy import copy_run
+from .run_copy import copy_windows
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
 
 # Where a panel's columns are taken in groups, each starts so many bytes after the one before for a column.
@@ -22,17 +19,6 @@ DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
 MATRICES = target().matrices
 
 kernels = KernelSources()
-
-
-@njit(error_model="numpy")
-def copy_windows(x, padding, table, taps, count, nbytes, to):
-    """Runs of nbytes of x, or of the padding where an offset is negative, one behind the other."""
-    offsets = carray(int32_pointer(table), (count, taps))
-    for m in range(count):
-        for tap in range(taps):
-            offset = offsets[m, tap]
-            copy_run(to, padding if offset < 0 else x + offset, nbytes)
-            to += nbytes
 
 
 def add_gemm(name: str, rounding: int, with_sums: bool) -> None:
@@ -170,7 +156,7 @@ def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
                     INDIRECT_SUMS(x, padding, table, a.taps, count, a.depth, a.sum_factor, a.output, sums)
                 copied, row_bytes = a.copied + chunk * a.copied_bytes, a.taps * steps * 4
                 if MATRICES and a.copied != 0:
-                    copy_windows(x, padding, table, a.taps, count, 4 * steps, copied)
+                    copy_windows(copied, x, padding, table, count * a.taps, 4 * steps)
                 n = column_begin
                 while n < column_end:
                     within = n % PANEL_COLUMNS

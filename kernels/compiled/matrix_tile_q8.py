@@ -7,13 +7,14 @@ ones some are computed twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from numba import int64
 
 from ..contraction.blocks import BIAS_ROW
 from .dot_block_q8 import dot_for
-from .dot_q8 import Dot, Tiling, for_each_form, header_rows
+from .dot_q8 import Dot, Tiling, by_spans, for_each_form, header_rows
 from .language import matrix_registers as registers
 from .language.dot_forms import DotForm
 from .language.matrix_registers import ROW_BYTES, ROWS, Shape
@@ -22,6 +23,7 @@ from .language.simd import Emitter, Value, i8, i32, microkernel, vector
 _X, _W = (4, 5), (6, 7)
 _FOURS = ROW_BYTES // 4
 _LINE = 64
+_TOGETHER = 4  # rows whose outputs are made together
 
 
 class Operands(NamedTuple):
@@ -87,7 +89,7 @@ class _Panel:
         shapes = {**dict.fromkeys(range(4), sums), **dict.fromkeys(_X, x), **dict.fromkeys(_W, w)}
         registers.configure(e, shapes)
         e.branch(self.has_rest, self._copy_rest)
-        e.loop(self.pairs, [], self._emit_pair)
+        self._emit_pairs()
         registers.let_go(e)
 
     def _copy_rest(self) -> None:
@@ -105,12 +107,40 @@ class _Panel:
 
         e.loop(e.const(_FOURS), [], row)
 
-    def _emit_pair(self, pair: Value, _: list[Value]) -> list[Value]:
-        e, b, given = self.e, self.e.builder, self.given
-        last = b.sub(given.count, self.height)
+    def _emit_pairs(self) -> None:
+        """Outputs of a pair of tiles are made while the next pair's products are under way."""
+        e, one = self.e, self.e.const(1)
+
+        def multiply(pair: Value, _: list[Value]) -> list[Value]:
+            self._multiply_pair(pair)
+            e.branch(e.builder.icmp_signed(">", pair, e.const(0)), lambda: before(pair))
+            for register, place in self._places():
+                registers.store(e, register, place, self.step_bytes)
+            return []
+
+        def before(pair: Value) -> None:
+            self._finish_pair(e.builder.sub(pair, one))
+
+        e.loop(self.pairs, [], multiply)
+        e.branch(e.builder.icmp_signed(">", self.pairs, e.const(0)), lambda: before(self.pairs))
+
+    def _rows(self, pair: Value) -> list[Value]:
+        """The first rows of a pair of tiles."""
+        e, b = self.e, self.e.builder
+        last = b.sub(self.given.count, self.height)
         begin = b.mul(pair, b.shl(self.height, e.const(1)))
-        rows = [e.smin(begin, last), e.smin(b.add(begin, self.height), last)]
-        x = [e.offset(given.x, b.mul(row, given.ldx)) for row in rows]
+        return [e.smin(begin, last), e.smin(b.add(begin, self.height), last)]
+
+    def _places(self) -> Iterator[tuple[int, Value]]:
+        """Where each register's sums go."""
+        for tile in range(2):
+            for half in self.halves:
+                place = tile * ROWS * self.dot.step_bytes + half * ROW_BYTES
+                yield 2 * tile + half, self.e.offset(self.out, place)
+
+    def _multiply_pair(self, pair: Value) -> None:
+        e, b, given = self.e, self.e.builder, self.given
+        x = [e.offset(given.x, b.mul(row, given.ldx)) for row in self._rows(pair)]
         self._start()
 
         def step(k: Value, _: list[Value]) -> list[Value]:
@@ -125,18 +155,6 @@ class _Panel:
             self._multiply([e.offset(row, at) for row in x], self.rest)
 
         e.branch(self.has_rest, rest)
-        for tile in range(2):
-            for half in self.halves:
-                place = e.offset(self.out, tile * ROWS * self.dot.step_bytes + half * ROW_BYTES)
-                registers.store(e, 2 * tile + half, place, self.step_bytes)
-
-        def finish(i: Value, _: list[Value]) -> list[Value]:
-            for tile, row in enumerate(rows):
-                self._finish(e.offset(self.out, tile * ROWS * self.dot.step_bytes), i, b.add(row, i))
-            return []
-
-        e.loop(self.height, [], finish)
-        return []
 
     def _steps_at(self, step: Value) -> Value:
         return self.e.offset(self.first, self.e.builder.mul(step, self.step_bytes))
@@ -162,13 +180,27 @@ class _Panel:
         for half in self.halves:
             registers.multiply(e, form, 2 + half, _X[1], _W[half])
 
-    def _finish(self, sums: Value, i: Value, row: Value) -> None:
-        """A row's outputs, from the sums that were stored."""
+    def _finish_pair(self, pair: Value) -> None:
+        """The outputs of a pair of tiles, from the sums that were stored."""
+        for tile, row in enumerate(self._rows(pair)):
+            sums = self.e.offset(self.out, tile * ROWS * self.dot.step_bytes)
+
+            def some(
+                i: Value, _: list[Value], count: int, sums: Value = sums, row: Value = row
+            ) -> list[Value]:
+                place = self.e.offset(sums, self.e.builder.mul(i, self.step_bytes))
+                self._finish(place, self.e.builder.add(row, i), count)
+                return []
+
+            by_spans(self.e, [_TOGETHER, 1], self.height, [], some)
+
+    def _finish(self, sums: Value, row: Value, count: int) -> None:
         e, b, dot, given = self.e, self.e.builder, self.dot, self.given
-        place = e.offset(sums, b.mul(i, self.step_bytes))
-        found = [e.load(place, vector(i32, dot.lanes), start) for start in dot.starts]
+        places = [dot.step_bytes * m + start for m in range(count) for start in dot.starts]
+        found = [e.load(sums, vector(i32, dot.lanes), place) for place in places]
         own = e.offset(given.sums, b.mul(row, e.const(dot.row_bytes))) if self.with_sums else None
         if own is not None and not dot.hybrid:
-            found = [b.add(each, e.load_splat(own, i32, dot.lanes)) for each in found]
-        out = dot.finish(found, 1, own)
+            each = [e.load_splat(own, i32, dot.lanes, dot.row_bytes * m) for m in range(count)]
+            found = [b.add(value, each[k // len(dot.starts)]) for k, value in enumerate(found)]
+        out = dot.finish(found, count, own)
         dot.store(out, e.offset(given.y, b.mul(row, given.ldy)), given.ldy, given.columns)

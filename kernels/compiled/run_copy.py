@@ -125,11 +125,42 @@ def _emit_repeat(
     e.branch(b.icmp_signed("<=", times, e.const(16)), short, lambda: any_channels(False))
 
 
+def _emit_copy_windows(
+    e: Emitter,
+    target: Value,
+    source: Value,
+    padding: Value,
+    table: Value,
+    runs: Value,
+    nbytes: Value,
+) -> None:
+    b, offsets = e.builder, e.pointer(table)
+
+    def cover(type_: object, width: int) -> None:
+        def run(i: Value, carried: list[Value]) -> list[Value]:
+            offset = b.sext(e.load(e.offset(offsets, b.shl(i, e.const(2))), i32), i64)
+            is_outside = b.icmp_signed("<", offset, e.const(0))
+            at = e.pointer(b.select(is_outside, padding, b.add(source, offset)))
+            to = e.pointer(carried[0])
+            _whole(e, type_, width, nbytes, lambda type_, place: e.store(e.load(at, type_, place), to, place))
+            return [b.add(carried[0], nbytes)]
+
+        e.loop(runs, [target], run)
+
+    _by_size(e, nbytes, cover)
+
+
 copy_run = microkernel("copy_run", [types.int64] * 3, _emit_copy)
 """copy_run(target, source, nbytes): nbytes from address to address; the two must not overlap."""
 
 copy_rows = microkernel("copy_rows", [types.int64] * 6, _emit_copy_rows)
 """copy_rows(target, target_stride, source, source_stride, rows, nbytes): nbytes of every row."""
+
+copy_windows = microkernel("copy_windows", [types.int64] * 6, _emit_copy_windows)
+"""copy_windows(target, source, padding, table, runs, nbytes): runs, one behind the other.
+
+Run i is nbytes at source + table[i] (int32), or of the padding where that is negative.
+"""
 
 fill_run = microkernel("fill_run", [types.int64] * 3, _emit_fill)
 """fill_run(target, pattern, nbytes): fill with an 8-byte pattern.
