@@ -75,6 +75,7 @@ class _Panel:
         self.whole = b.sdiv(given.steps, self.fours)
         self.done = b.mul(self.whole, self.fours)
         self.has_rest = b.icmp_signed("<", self.done, given.steps)
+        self.following = _Following(self)
         room = ROWS * dot.step_bytes
         self.out = e.kept("sums of matrices", lambda: b.alloca(i8, size=e.const(2 * room)))
         self.rest = e.kept("last weights", lambda: b.alloca(i8, size=e.const(room)))
@@ -145,7 +146,8 @@ class _Panel:
 
         def step(k: Value, _: list[Value]) -> list[Value]:
             at = b.mul(k, self.fours)
-            self._multiply([e.offset(row, b.shl(at, e.const(2))) for row in x], self._steps_at(at))
+            self.following.bring(pair, at)
+            self._multiply([e.offset(row, b.shl(at, e.const(2))) for row in x], self.steps_at(at))
             return []
 
         e.loop(self.whole, [], step)
@@ -156,7 +158,7 @@ class _Panel:
 
         e.branch(self.has_rest, rest)
 
-    def _steps_at(self, step: Value) -> Value:
+    def steps_at(self, step: Value) -> Value:
         return self.e.offset(self.first, self.e.builder.mul(step, self.step_bytes))
 
     def _start(self) -> None:
@@ -204,3 +206,29 @@ class _Panel:
             found = [b.add(value, each[k // len(dot.starts)]) for k, value in enumerate(found)]
         out = dot.finish(found, count, own)
         dot.store(out, e.offset(given.y, b.mul(row, given.ldy)), given.ldy, given.columns)
+
+
+class _Following:
+    """The next panel, of which a part is brought near in each step (see next_panel).
+
+    It goes to the second-level cache: more lines can be on their way there than to the first.
+    """
+
+    def __init__(self, panel: _Panel) -> None:
+        e, b = panel.e, panel.e.builder
+        self.e, self.step_bytes = e, panel.step_bytes
+        lines = b.mul(panel.fours, e.const(len(panel.halves)))
+        # Of the lines that lie where a step's weights do, so many for each pair of tiles.
+        self.share = b.sdiv(b.add(lines, b.sub(panel.pairs, e.const(1))), panel.pairs)
+        self.begin = panel.steps_at(panel.given.steps)
+
+    def bring(self, pair: Value, step: Value) -> None:
+        e, b = self.e, self.e.builder
+        at = e.offset(self.begin, b.mul(step, self.step_bytes))
+        first = e.offset(at, b.mul(b.mul(pair, self.share), e.const(_LINE)))
+
+        def line(i: Value, _: list[Value]) -> list[Value]:
+            e.prefetch(e.offset(first, b.mul(i, e.const(_LINE))), near=2)
+            return []
+
+        e.loop(self.share, [], line)
