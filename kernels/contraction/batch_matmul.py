@@ -11,7 +11,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import LONGEST_NS, KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
-from ..compiled.language.dot_forms import Products, tiles_are_short
+from ..compiled.language.dot_forms import Products, products_of, tiles_are_short
 from ..operators import registration
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from .batch_matmul_geometry import (
@@ -36,7 +36,15 @@ from .blocks import (
 from .cutting import address, block_rows, packed_columns
 from .node import FilterNode, resolve
 from .packed_f32 import pack_groups, with_weights
-from .packed_q8 import hybrid_output, missing_sizes, output_block, pack_hybrid, quantized_rows, rounding_rows
+from .packed_q8 import (
+    hybrid_output,
+    missing_sizes,
+    offset_of,
+    output_block,
+    pack_hybrid,
+    quantized_rows,
+    rounding_rows,
+)
 from .panels_q8 import joined, panels
 from .sums import HybridSums, QuantizedSums, sums_fit
 
@@ -108,19 +116,26 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     rows, found = rounding_rows(f.rounding, f.requantization), operands(n)
     if not n.w.is_constant and g.rows <= _MOST_UNPACKED:
         return [*found.calls, _rows_call(found.n, g, f, found.w_by_columns)]
+    products = _products(g, f.w_zero_point)
     packing: list[KernelCall] = []
     packed: Tensor | np.ndarray
     if n.w.is_constant:
-        packed = _packed(_by_columns(found.n.w, found.w_by_columns, g), f, rows)
+        packed = _packed(_by_columns(found.n.w, found.w_by_columns, g), f, rows, products)
     else:
         steps, name = -(-g.depth // 4), "pack_matrices_q8"
         header = panels(np.zeros((g.columns, 1, 0), np.int8), np.stack(rows))
         packed = n.scratch(g.w_matrices * (1 + len(rows) + steps) * packed_columns(g.columns) * 4)
-        fields = {"by_columns": found.w_by_columns, "x_offset": f.dot_offset, "w_zero_point": f.w_zero_point}
+        fields = {"by_columns": found.w_by_columns, "x_offset": offset_of(f, products)}
+        fields |= {"w_zero_point": f.w_zero_point}
         fields |= {"rounding_rows": address(header), "header_rows": 1 + len(rows)}
         packing = _packing(found.n, g, packed, name, name, PACK_MATRICES_Q8, **fields)
         packing[0].keep = (header,)
-    return [*found.calls, *packing, _byte_call(found.n, g, f, packed)]
+    return [*found.calls, *packing, _byte_call(found.n, g, f, packed, products)]
+
+
+def _products(g: BatchMatmulGeometry, w_zero_point: int = 0) -> Products:
+    """What multiplies a pair's rows: tiles where signed bytes are summed up, too, and of a single row."""
+    return Products.TILES if g.rows == 1 or w_zero_point else products_of(g.rows)
 
 
 def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_columns: bool) -> KernelCall:
@@ -137,21 +152,25 @@ def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_colum
     return KernelCall("rows_by_matrices_q8", "batch_matmul_rows_q8", args, tensors, chunks, keep=keep)
 
 
-def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray]) -> np.ndarray:
+def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray], products: Products) -> np.ndarray:
     """The panels of constant [matrices, columns, depth]."""
     sums = matrices.sum(axis=2, dtype=np.int64) - matrices.shape[2] * f.w_zero_point
-    terms = -f.dot_offset * sums
-    if tiles_are_short():
+    terms = -offset_of(f, products) * sums
+    if products is Products.TILES and tiles_are_short():
         terms += np.stack([missing_sizes(matrix) for matrix in matrices])
     headers = [np.stack([term, *rows]) for term in terms.astype(np.int32)]
     return joined([panels(m[:, None, :], head) for m, head in zip(matrices, headers, strict=True)])
 
 
 def _byte_call(
-    n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, packed: Tensor | np.ndarray
+    n: FilterNode,
+    g: BatchMatmulGeometry,
+    f: QuantizedSums,
+    packed: Tensor | np.ndarray,
+    products: Products,
 ) -> KernelCall:
     """The call of the rounding's kernel; the exact one adds what the zero point of w makes of x's rows."""
-    output = output_block(f, products=Products.TILES)
+    output = output_block(f, products=products)
     if f.rounding == FLOAT_ROUNDING:
         return _pairs_call("batch_matmul_q8", n, g, g.depth, output, packed, None)
     sums: Tensor | np.ndarray = np.zeros(g.rows, np.int32)
@@ -224,11 +243,12 @@ def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     rows = quantized_rows(found.n, _row_count(g), "quantize_rows", depth=g.depth)
     matrices = _by_columns(found.n.w, found.w_by_columns, g)
     sums = HybridSums(n.x, n.w, None, n.y, scales[0], -np.inf, np.inf)
+    products = _products(g)
     parts = [
-        pack_hybrid(sums._replace(scales=part), matrix[np.newaxis, :, np.newaxis], Products.TILES).weights
+        pack_hybrid(sums._replace(scales=part), matrix[np.newaxis, :, np.newaxis], products).weights
         for part, matrix in zip(scales, matrices, strict=True)
     ]
-    output = hybrid_output(-np.inf, np.inf, products=Products.TILES)
+    output = hybrid_output(-np.inf, np.inf, products=products)
     of_rows = found.n._replace(x=rows.x)
     name = "batch_matmul_hybrid"
     call = _pairs_call(name, of_rows, g, rows.stride, output, joined(parts), rows.quantization)

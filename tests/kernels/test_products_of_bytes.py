@@ -30,11 +30,15 @@ def shift(depth: int) -> float:
     return 2.0 ** np.ceil(np.log2(128 * np.sqrt(depth)))
 
 
+# Depths and columns that end within and at the ends of what is multiplied together.
+SIZES = [(1, 5), (37, 16), (64, 49), (65, 33), (192, 64), (206, 70)]
+
+
 @pytest.mark.parametrize("lowest", [-128, -127])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-@pytest.mark.parametrize(("depth", "columns"), [(1, 5), (37, 16), (64, 49)])
+@pytest.mark.parametrize(("depth", "columns"), SIZES)
 def test_rows_alone_and_together(depth: int, columns: int, dtype: type, lowest: int) -> None:
-    """Kernels of one row and of several take other forms; weights are packed for whichever is asked for."""
+    """Kernels of one row, of several and of many take other forms; weights are packed for those asked for."""
     zero = -9 if dtype is np.int8 else 119
     weights = np.maximum(ends((columns, depth), depth), lowest).astype(np.int8)
     if dtype is np.uint8:
@@ -45,7 +49,7 @@ def test_rows_alone_and_together(depth: int, columns: int, dtype: type, lowest: 
     options = tflite.FullyConnectedOptionsT()
     content = single_op(BuiltinOperator.FULLY_CONNECTED, kinds, result, options, constants={1: weights})
     interpreter = Interpreter(model_content=content)
-    for rows in (1, 7, 1, 2):
+    for rows in (1, 7, 1, 2, 8, 17, 32, 49, 65):
         x = ends((rows, depth), rows, dtype)
         interpreter.resize_tensor_input(0, x.shape)
         interpreter.allocate_tensors()
@@ -56,12 +60,41 @@ def test_rows_alone_and_together(depth: int, columns: int, dtype: type, lowest: 
         np.testing.assert_array_equal(found, rounded(sums, depth, dtype, zero))
 
 
+@pytest.mark.parametrize("lowest", [-128, -127])
+@pytest.mark.parametrize(("dtype", "w_zero"), [(np.int8, 0), (np.uint8, 0), (np.uint8, 3)])
+@pytest.mark.parametrize(("depth", "columns", "side"), [(1, 3, 5), (5, 33, 7), (16, 16, 8), (64, 40, 6)])
+def test_windows(depth: int, columns: int, side: int, dtype: type, w_zero: int, lowest: int) -> None:
+    """Windows of images with padding; a zero point of the weights makes sums of x count, too."""
+    flip = 0 if dtype is np.int8 else 128
+    zero, w_zero = flip - 9, w_zero + flip
+    stored = np.maximum(ends((columns, 3, 3, depth), depth), lowest).astype(np.int16) + flip
+    weights = stored.astype(dtype)
+    x = ends((2, side, side, depth), columns, dtype)
+    kinds = [Kind(x.shape, dtype, SCALE, zero), Kind(weights.shape, dtype, SCALE, w_zero)]
+    kinds.append(Kind((columns,), np.int32, SCALE * SCALE))
+    biases = np.arange(columns, dtype=np.int32) * 100
+    result = Kind((2, side, side, columns), dtype, SCALE * SCALE * shift(9 * depth), zero)
+    options = tflite.Conv2DOptionsT(stride_w=1, stride_h=1)
+    content = single_op(BuiltinOperator.CONV_2D, kinds, result, options, constants={1: weights, 2: biases})
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, x)
+    interpreter.invoke()
+    found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    padded = np.pad(x.astype(np.int64) - zero, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (1, 2))
+    sums = np.einsum("bhwdij,cijd->bhwc", windows, weights.astype(np.int64) - w_zero)
+    wanted = rounded(sums + biases, 9 * depth, dtype, zero)
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("by_columns", [False, True])
 @pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("rows", [6, 37])
 @pytest.mark.parametrize(("depth", "columns"), [(3, 7), (16, 16), (37, 32), (70, 49)])
-def test_pairs_of_matrices(depth: int, columns: int, is_constant: bool, by_columns: bool) -> None:
+def test_pairs_of_matrices(depth: int, columns: int, rows: int, is_constant: bool, by_columns: bool) -> None:
     """Matrices that are packed in each invoke, or before; the second invoke has other weights."""
-    rows, zero = 6, 5
+    zero = 5
     shape = (2, columns, depth) if by_columns else (2, depth, columns)
     kinds = [Kind((2, rows, depth), np.int8, SCALE, zero), Kind(shape, np.int8, SCALE, 0)]
     result = Kind((2, rows, columns), np.int8, SCALE * SCALE * shift(depth), zero)
@@ -83,7 +116,7 @@ def test_pairs_of_matrices(depth: int, columns: int, is_constant: bool, by_colum
 
 
 @pytest.mark.parametrize("lowest", [-128, -127])
-@pytest.mark.parametrize(("depth", "columns"), [(1, 5), (37, 16), (64, 49)])
+@pytest.mark.parametrize(("depth", "columns"), SIZES)
 def test_rows_of_floats_alone_and_together(depth: int, columns: int, lowest: int) -> None:
     """Each row is quantized for itself; those with an element 0 and 255 quanta above are of whole quanta."""
     weights = np.maximum(ends((columns, depth), depth), lowest).astype(np.int8)
@@ -93,7 +126,7 @@ def test_rows_of_floats_alone_and_together(depth: int, columns: int, lowest: int
         BuiltinOperator.FULLY_CONNECTED, kinds, Kind((1, columns)), options, constants={1: weights}
     )
     interpreter = Interpreter(model_content=content)
-    for rows in (7, 1, 7, 2):
+    for rows in (7, 1, 7, 2, 33):
         x = ends((rows, depth), rows).astype(np.float32)
         x[:, 0], x[:, -1] = -128, 127
         if depth == 1:

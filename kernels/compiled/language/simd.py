@@ -98,7 +98,7 @@ class Emitter:
         self.builder.call(function, [value, at, self.const(1, i32), mask])
 
     def prefetch(self, at: Value, near: int = 3) -> None:
-        """Bring the line of an address, which need not be one of memory, into the nearest cache (2: the next)."""
+        """Bring the line of an address, which need not be one of memory, near: 3 first cache, 2 second."""
         function = self.declare("llvm.prefetch.p0", void, [at.type, i32, i32, i32])
         read, data = 0, 1
         self.builder.call(function, [at, *(self.const(word, i32) for word in (read, near, data))])
