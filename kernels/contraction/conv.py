@@ -12,7 +12,7 @@ from ...lite.tensor import Tensor
 from ..compiled.language.dot_forms import Products, products_of
 from ..compiled.language.target import target
 from ..requantize import quantization_of
-from . import packed_f32, packed_q8, plain
+from . import filter_q8, packed_f32, packed_q8, plain
 from .blocks import PAD_IMAGE_Q8
 from .cutting import pattern
 from .depthwise_conv import SpreadRows, spread_rows
@@ -110,7 +110,7 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     rows = weights.reshape(g.groups, g.out_depth // g.groups, taps, -1)
     products = products_of(g.out_pixels) if g.is_matrix_product else _products_of_windows(g)
     name = f"panels of {taps} in {g.groups} groups for {products.value}"
-    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows, products))
+    packed = n.packed_once(name, lambda: filter_q8.pack_filter(f, rows, products))
     if packed is None:
         return None
     if g.is_matrix_product:
@@ -191,7 +191,7 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     padding_bytes = packed_q8.hybrid_padding(g.filter_depth)
     rows = packed_q8.quantized_rows(n, g.batch, "quantize_rows", padding_bytes=padding_bytes)
     weights = f.w.array().reshape(g.groups, g.out_depth // g.groups, g.taps, g.filter_depth)
-    packed = packed_q8.pack_hybrid(f, weights, _products_of_windows(g))
+    packed = filter_q8.pack_hybrid(f, weights, _products_of_windows(g))
     return [rows.call, packed_q8.hybrid_indirect_call(n, rows, packed, _windows(g), n.y)]
 
 

@@ -12,15 +12,10 @@ from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from . import conv, plain
 from .blocks import BLOCK, DEPTHWISE_Q8
 from .cutting import address, aligned, pattern
+from .filter_q8 import hybrid_header, hybrid_output, output_block, rounding_rows
 from .geometry import ConvGeometry, as_row
 from .node import FilterNode
-from .packed_q8 import (
-    hybrid_header,
-    hybrid_output,
-    output_block,
-    quantized_rows,
-    rounding_rows,
-)
+from .packed_q8 import quantized_rows
 from .sums import QuantizedSums, hybrid_sums, quantized_sums, sums_fit
 
 # Which channel of a block is at each place: the order that interleaving bytes gives.

@@ -10,7 +10,7 @@ from ...lite.tensor import Shape, TensorType
 from ..compiled.language.dot_forms import products_of
 from ..fused_activation import SIGN_BIT, TANH
 from ..xnnpack_nodes import takes_packed_weights
-from . import packed_f32, packed_q8, plain
+from . import filter_q8, packed_f32, packed_q8, plain
 from .geometry import fully_connected_geometry
 from .node import FilterNode, check_bias, check_types, resolve, with_decoded_weights, with_signed_weights
 from .sums import hybrid_sums, quantized_sums
@@ -101,7 +101,7 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     weights = f.w.array().reshape(1, g.out_depth, 1, g.in_depth)
     products = products_of(g.out_pixels)
     name = f"panels of {products.value}"
-    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, weights, products))
+    packed = n.packed_once(name, lambda: filter_q8.pack_filter(f, weights, products))
     return plain.byte_calls(n) if packed is None else packed_q8.product_calls(n, f, packed)
 
 

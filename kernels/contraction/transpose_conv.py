@@ -16,7 +16,7 @@ from ..index_vector import integers
 from ..operators import registration
 from ..requantize import UPWARD_ROUNDING
 from ..strided_copy import StridedCopy, row_major_strides, strided_copy_calls
-from . import packed_f32, packed_q8, plain
+from . import filter_q8, packed_f32, packed_q8, plain
 from .geometry import transpose_conv_geometry
 from .node import FilterNode, check_bias, check_types, resolve
 from .sums import QuantizedSums, hybrid_sums, quantized_sums, transposed_filter_fits
@@ -145,13 +145,13 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     return plain.transposed_calls(n)
 
 
-def _packed_phase(f: QuantizedSums, phase: Phase) -> packed_q8.PackedFilter | None:
+def _packed_phase(f: QuantizedSums, phase: Phase) -> filter_q8.PackedFilter | None:
     weights = phase_weights(f.w.array(), phase, f.w_zero_point)
-    return packed_q8.pack_filter(f, weights[np.newaxis], Products.TILES)
+    return filter_q8.pack_filter(f, weights[np.newaxis], Products.TILES)
 
 
 def _phase_calls(
-    n: FilterNode, f: QuantizedSums, parts: list[tuple[Phase, packed_q8.PackedFilter]]
+    n: FilterNode, f: QuantizedSums, parts: list[tuple[Phase, filter_q8.PackedFilter]]
 ) -> list[KernelCall]:
     found: list[KernelCall] = []
     for phase, packed in parts:
@@ -175,7 +175,7 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     found = [rows.call]
     for phase in phases(g):
         y, copying = _phase_output(n, phase)
-        packed = packed_q8.pack_hybrid(f, phase_weights(f.w.array(), phase)[np.newaxis], Products.TILES)
+        packed = filter_q8.pack_hybrid(f, phase_weights(f.w.array(), phase)[np.newaxis], Products.TILES)
         found += [packed_q8.hybrid_indirect_call(n, rows, packed, _windows(n, phase), y), *copying]
     return found
 

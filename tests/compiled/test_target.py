@@ -40,7 +40,7 @@ def test_a_named_target_is_taken(machine: Any, name: str) -> None:
     found = target()
     assert found is named
     assert found.vector_bytes == (64 if found.avx512 else 32 if found.avx2 else 16)
-    assert found.avx512 or not (found.vnni or found.vbmi)
+    assert found.avx512 or not (found.vnni or found.vbmi or found.matrices)
     assert found.traits.signed_x == (found.traits.dot in ("pmaddubsw", "smull", "sdot", "smmla"))
 
 
@@ -60,6 +60,7 @@ MACHINES = {
     "Skylake-X": ("x86_64", TARGETS["x86-64-v4"].needs, "x86-64-v4"),
     "Cascade Lake": ("x86_64", TARGETS["cascadelake"].needs, "x86-64-v4-vnni"),
     "Ice Lake": ("x86_64", TARGETS["icelake"].needs, "icelake"),
+    "Sapphire Rapids": ("x86_64", TARGETS["sapphirerapids"].needs, "sapphirerapids"),
     "Zen 5, whose rdseed Linux withdrew": ("x86_64", TARGETS["znver4"].needs | {"avx_vnni"}, "icelake"),
     "Raspberry Pi 4": ("aarch64", frozenset(["fp", "asimd", "crc32"]), "aarch64"),
     "Raspberry Pi 5": ("aarch64", PI_5, "aarch64-dotprod"),
@@ -85,7 +86,7 @@ def test_a_better_target_comes_first() -> None:
 
 def test_an_unknown_target_is_refused(machine: Any) -> None:
     machine("x86_64", frozenset(), "pentium-iv")
-    with pytest.raises(UnsupportedError, match=r"must be one of icelake, .*got pentium-iv"):
+    with pytest.raises(UnsupportedError, match=r"must be one of sapphirerapids, .*got pentium-iv"):
         target()
 
 

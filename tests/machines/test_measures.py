@@ -81,7 +81,7 @@ def test_ratios_are_the_other_engines_time_over_numlites() -> None:
 def test_places() -> None:
     assert Place.read("aarch64:cortex-a72") == Place("aarch64", "cortex-a72")
     assert str(Place.read("haswell")) == "haswell"
-    with pytest.raises(ValueError, match=r"target: must be one of icelake, .*got 'pentium'"):
+    with pytest.raises(ValueError, match=r"target: must be one of sapphirerapids, .*got 'pentium'"):
         Place.read("pentium:a")
     assert differences({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
 

@@ -32,7 +32,7 @@ from .sources import family_digest, source_digest
 
 # What wheels carry, by their machine.
 PACKED = {
-    "x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4-vnni", "icelake"),
+    "x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4-vnni", "icelake", "sapphirerapids"),
     "aarch64": ("aarch64", "aarch64-dotprod", "aarch64-i8mm"),
     "macos": ("aarch64-dotprod", "aarch64-i8mm"),
     "windows": ("x86-64-v2", "x86-64-v3"),
