@@ -177,6 +177,18 @@ print(target_machine().emit_assembly(kernel_module(FAMILIES["softmax_f32"].sourc
 """
 
 
+@pytest.mark.skipif(sys.platform != "linux" or host.machine() != "x86_64", reason="a call of Linux on x86-64")
+def test_registers_for_matrices_are_those_that_linux_permits() -> None:
+    """Asked for or not: where /proc/cpuinfo names them, and where it does not."""
+    words = host.host_words()
+    arch_get_permitted, permitted = 0x1022, ctypes.c_uint64()
+    ctypes.CDLL(None).syscall(host._ARCH_PRCTL, arch_get_permitted, ctypes.byref(permitted))
+    assert ("amx_tile" in words) == bool(permitted.value >> host._XTILE_DATA & 1)
+    assert host._permitted(frozenset({"avx2"})) == {"avx2"}
+    asked = host._permitted(frozenset({"amx_tile", "amx_int8", "avx2"}))
+    assert asked == ({"amx_tile", "amx_int8", "avx2"} if "amx_tile" in words else {"avx2"})
+
+
 @pytest.mark.skipif("avx2" not in host.host_words(), reason="needs a machine with AVX2")
 @pytest.mark.parametrize(("name", "wider"), [("x86-64", "%ymm"), ("haswell", "%zmm")])
 def test_no_instruction_is_wider_than_the_processor(name: str, wider: str) -> None:
