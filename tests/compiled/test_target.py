@@ -197,3 +197,26 @@ def test_no_instruction_is_wider_than_the_processor(name: str, wider: str) -> No
     assert done.returncode == 0, done.stderr
     assert "%xmm" in done.stdout
     assert wider not in done.stdout
+
+
+MATRICES = """
+import sys
+from numlite.kernels.compiled.language.target import compile_for
+from numlite.kernels.compiled.language.targets import TARGETS
+compile_for(TARGETS["sapphirerapids"])
+from numlite.kernels.compiled.driver.compile import kernel_module, target_machine
+from numlite.kernels.compiled.families import FAMILIES
+print(target_machine().emit_assembly(kernel_module(FAMILIES[sys.argv[1]].sources())))
+"""
+
+
+@pytest.mark.parametrize(
+    ("family", "products"), [("gemm_q8", {"tdpbssd", "tdpbusd"}), ("conv_hybrid", {"tdpbusd"})]
+)
+def test_registers_for_matrices_are_let_go(family: str, products: set[str]) -> None:
+    """Made on any machine; each function that configures them ends without."""
+    command = [sys.executable, "-c", MATRICES, family]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {word for word in done.stdout.split() if word.startswith("tdp")} == products
+    configuring = [text for text in done.stdout.split(".cfi_endproc") if "ldtilecfg" in text]
+    assert configuring and all("tilerelease" in text for text in configuring)
