@@ -392,7 +392,7 @@ KNOWN = (
     ),
     Known(
         ("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad"),
-        r"^differs: (numlite|LiteRT), run \d: n:0: must be",
+        r"^differs: (numlite|LiteRT), run \d: (n:0: must be|PrepareError: [^#]*MUL: operands must)",
         "TensorFlow takes a gradient of another shape that has as many elements",
     ),
     Known(
