@@ -62,6 +62,8 @@ def multiply_matrices(e: Emitter, dot: Dot, given: Operands, with_sums: bool) ->
 
 
 class _Panel:
+    """Emits the rows of a panel. A step takes four of the depth, a product of registers 16 steps at most."""
+
     def __init__(self, e: Emitter, dot: Dot, given: Operands, with_sums: bool) -> None:
         b = e.builder
         self.e, self.dot, self.given, self.with_sums = e, dot, given, with_sums
@@ -114,16 +116,16 @@ class _Panel:
 
         def multiply(pair: Value, _: list[Value]) -> list[Value]:
             self._multiply_pair(pair)
-            e.branch(e.builder.icmp_signed(">", pair, e.const(0)), lambda: before(pair))
+            e.branch(e.builder.icmp_signed(">", pair, e.const(0)), lambda: finish_before(pair))
             for register, place in self._places():
                 registers.store(e, register, place, self.step_bytes)
             return []
 
-        def before(pair: Value) -> None:
+        def finish_before(pair: Value) -> None:
             self._finish_pair(e.builder.sub(pair, one))
 
         e.loop(self.pairs, [], multiply)
-        e.branch(e.builder.icmp_signed(">", self.pairs, e.const(0)), lambda: before(self.pairs))
+        e.branch(e.builder.icmp_signed(">", self.pairs, e.const(0)), lambda: finish_before(self.pairs))
 
     def _rows(self, pair: Value) -> list[Value]:
         """The first rows of a pair of tiles."""
