@@ -12,6 +12,9 @@ PEAK_ARGS = argument_block("values rounds out data nbytes")
 SUMS = 12
 LINE_BYTES = 64
 
+# The same of products of registers for matrices, one of which takes 16 cycles and makes so many.
+MATRICES, MATRIX_MACS = 4, 16 * 16 * 64
+
 # int32 lanes of the instruction for four products of bytes each, by the targets that have one on x86.
 VNNI_LANES = {"vnni256": 8, "vnni512": 16}
 
@@ -22,5 +25,7 @@ def float_macs() -> int:
 
 
 def byte_macs() -> int:
-    """Multiply-adds of a round of peak_i8, of bytes where the processor has VNNI, else of 16-bit integers."""
+    """Multiply-adds of a round of peak_i8, of bytes where the processor has such, else of 16-bit integers."""
+    if target().matrices:
+        return MATRICES * MATRIX_MACS
     return SUMS * (4 * VNNI_LANES.get(target().traits.dot, 0) or 16)

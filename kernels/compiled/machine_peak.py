@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from numba import int64
 
-from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS, VNNI_LANES
+from ..machine_peak import LINE_BYTES, MATRICES, PEAK_ARGS, SUMS, VNNI_LANES
 from .driver.kernel_source import KernelSources
-from .language.dot_forms import dot_forms
+from .language import matrix_registers as registers
+from .language.dot_forms import dot_forms, matrix_form
+from .language.matrix_registers import ROW_BYTES, ROWS, Shape
 from .language.operations import add_fours, pair_products
 from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
 from .language.target import target
@@ -26,6 +28,9 @@ def _float_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
 
 
 def _byte_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
+    if target().matrices:
+        _matrix_sums(e, values, rounds)
+        return
     vnni = VNNI_LANES.get(target().traits.dot, 0)
     count = vnni or 8
     sums = vector(i32, count)
@@ -40,6 +45,24 @@ def _byte_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
 
     starts = [e.load(e.pointer(values), sums, k * LINE_BYTES) for k in range(SUMS)]
     _store_sum(e, e.loop(rounds, starts, body), out, e.builder.add)
+
+
+def _matrix_sums(e: Emitter, values: Value, rounds: Value) -> None:
+    """Of nothing but registers, which LLVM takes for a purpose."""
+    x, w = MATRICES, MATRICES + 1
+    whole = Shape(e.const(ROWS), e.const(ROW_BYTES))
+    registers.configure(e, dict.fromkeys(range(MATRICES + 2), whole))
+    for register in x, w:
+        registers.load(e, register, e.pointer(values), e.const(0))
+    form = dot_forms(of_tiles=True)[matrix_form(is_int8=True)]
+
+    def body(_: Value, found: list[Value]) -> list[Value]:
+        for sums in range(MATRICES):
+            registers.multiply(e, form, sums, x, w)
+        return found
+
+    e.loop(rounds, [], body)
+    registers.let_go(e)
 
 
 def _line_sums(e: Emitter, data: Value, nbytes: Value, out: Value) -> None:
