@@ -127,8 +127,8 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
 
 
 def _products(g: BatchMatmulGeometry, w_zero_point: int = 0) -> Products:
-    """What multiplies a pair's rows: tiles where signed bytes are summed up, too, and of a single row."""
-    return Products.TILES if g.rows == 1 or w_zero_point else products_of(g.rows)
+    """What multiplies a pair's rows: tiles where signed bytes are summed up, too."""
+    return Products.TILES if w_zero_point else products_of(g.rows, of_one=False)
 
 
 def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_columns: bool) -> KernelCall:

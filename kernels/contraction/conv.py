@@ -123,9 +123,8 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
 
 
 def _products_of_windows(g: ConvGeometry) -> Products:
-    """What multiplies an image's windows; a single one is a tile, and groups have few columns each."""
-    pixels = g.out_height * g.out_width
-    return Products.TILES if pixels == 1 or g.groups > 1 else products_of(pixels)
+    """What multiplies an image's windows; groups have few columns each."""
+    return Products.TILES if g.groups > 1 else products_of(g.out_height * g.out_width, of_one=False)
 
 
 def _windows(g: ConvGeometry) -> packed_q8.Windows:

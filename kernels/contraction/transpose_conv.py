@@ -11,7 +11,7 @@ from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
-from ..compiled.language.dot_forms import Products
+from ..compiled.language.dot_forms import products_of
 from ..index_vector import integers
 from ..operators import registration
 from ..requantize import UPWARD_ROUNDING
@@ -147,7 +147,7 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 
 def _packed_phase(f: QuantizedSums, phase: Phase) -> filter_q8.PackedFilter | None:
     weights = phase_weights(f.w.array(), phase, f.w_zero_point)
-    return filter_q8.pack_filter(f, weights[np.newaxis], Products.TILES)
+    return filter_q8.pack_filter(f, weights[np.newaxis], products_of(len(phase.table), of_one=False))
 
 
 def _phase_calls(
@@ -175,7 +175,8 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     found = [rows.call]
     for phase in phases(g):
         y, copying = _phase_output(n, phase)
-        packed = filter_q8.pack_hybrid(f, phase_weights(f.w.array(), phase)[np.newaxis], Products.TILES)
+        weights = phase_weights(f.w.array(), phase)[np.newaxis]
+        packed = filter_q8.pack_hybrid(f, weights, products_of(len(phase.table), of_one=False))
         found += [packed_q8.hybrid_indirect_call(n, rows, packed, _windows(n, phase), y), *copying]
     return found
 

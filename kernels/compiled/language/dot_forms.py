@@ -94,9 +94,9 @@ class Products(Enum):
     MATRICES = "matrices"
 
 
-def products_of(rows: int) -> Products:
-    """What multiplies so many rows."""
-    if rows == 1:
+def products_of(rows: int, of_one: bool = True) -> Products:
+    """What multiplies so many rows, of operators that have a kernel of one, or that have not."""
+    if rows == 1 and of_one:
         return Products.ROW
     return Products.MATRICES if target().matrices and rows >= _LEAST_ROWS else Products.TILES
 
