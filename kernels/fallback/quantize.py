@@ -103,9 +103,11 @@ def _scaled(
     above = np.where(highest * most > 0, np.float32(highest) / most, _LARGEST)
     scale = np.minimum(below, above).astype(np.float32)
     least, most = np.float32(lowest) / scale, np.float32(highest) / scale
+    # A range of nothing has the largest scale; TensorFlow has no denormal numbers.
+    least = np.where(np.abs(least) < np.finfo(np.float32).tiny, np.float32(0), least)
     steps = np.clip(x, least, most) * scale
     steps = np.rint(steps) if even else round_half_away(steps)
-    y = np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
+    y = np.clip(steps.astype(np.float64), *limits(dtype)).astype(dtype)
     return y, np.asarray(least), np.asarray(most)
 
 

@@ -36,6 +36,14 @@ def test_quantized_and_back_at_once() -> None:
     np.testing.assert_allclose(y, np.rint(X / step) * step, rtol=1e-5, atol=1e-6)
 
 
+def test_unsigned_numbers_of_a_range_of_nothing() -> None:
+    """By TensorFlow 2.21: the least of a narrow range is flushed to 0, though the range has no 0."""
+    options = {"T": "quint8", "mode": "string$SCALED", "narrow_range": "bool$true"}
+    y, low, high = run("QuantizeV2", [np.float32([2, 0, -2]), LOW, LOW], **options)
+    np.testing.assert_array_equal(y, np.array([255, 0, 0], np.uint8))
+    assert (low, high) == (0, np.float32(255) / np.finfo(np.float32).max)
+
+
 def quantized(x: np.ndarray) -> np.ndarray:
     inputs = [x.astype(np.float32), LOW, HIGH]
     return run("QuantizeV2", inputs, T="quint8", mode="string$MIN_FIRST")[0]
