@@ -34,11 +34,19 @@ from .blocks import (
     PACK_MATRICES_Q8,
 )
 from .cutting import address, block_rows, packed_columns
-from .filter_q8 import hybrid_output, missing_sizes, offset_of, output_block, pack_hybrid, rounding_rows
+from .filter_q8 import (
+    hybrid_output,
+    joined,
+    missing_sizes,
+    offset_of,
+    output_block,
+    pack_hybrid,
+    panels,
+    rounding_rows,
+)
 from .node import FilterNode, resolve
 from .packed_f32 import pack_groups, with_weights
 from .packed_q8 import quantized_rows
-from .panels_q8 import joined, panels
 from .sums import HybridSums, QuantizedSums, sums_fit
 
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by

@@ -91,8 +91,11 @@ class KernelRegistry:
 
     def unregister(self, registration: KernelRegistration) -> None:
         """Forget a kernel that was registered, if it is there."""
-        if registration in self._kernels.get(registration.op, ()):
-            self._kernels[registration.op].remove(registration)
+        kernels = self._kernels.get(registration.op, [])
+        if registration in kernels:
+            kernels.remove(registration)
+            if not kernels:
+                del self._kernels[registration.op]
 
     def register_kernel(
         self, op: str, factory: KernelFactory | type[OpKernel], **constraints: Collection[int]

@@ -279,6 +279,7 @@ def test_everything_that_runs_graphs_knows_the_ops_of_a_registered_plugin() -> N
     finally:
         unregister_plugin(OwnOp)
     assert fallback_kernels().registrations("TestTwice") == []
+    assert "TestTwice" not in fallback_kernels().ops()
     with pytest.raises(UnsupportedError, match="TestTwice"):
         run_graph(definition, {"x": x}, ["relu"])
 
