@@ -47,11 +47,15 @@ def _dequantize_element(signed: bool) -> Callable[..., Value]:
 
 
 def _quantize_element(bits: int) -> Callable[..., Value]:
-    """round(x / scale), half to even, as a product with 1 / scale; then plus zero, saturated."""
+    """round(x / scale), half to even, as a product with 1 / scale; then plus zero, saturated.
+
+    NaN becomes the highest of 8 bits, as in XNNPACK, the lowest of 16.
+    """
 
     def function(e: Emitter, x: Value, inverse: Value, zero: Value, low: Value, high: Value) -> Value:
         builder, lanes = e.builder, x.type.count
-        scaled = e.fmin(e.fmax(builder.fmul(x, inverse), low), high)
+        scaled = builder.fmul(x, inverse)
+        scaled = e.fmax(e.fmin(scaled, high), low) if bits == 8 else e.fmin(e.fmax(scaled, low), high)
         # Adding 1.5 * 2^23 rounds; the integer is then in the low bits.
         rounded = builder.fadd(scaled, constant(x.type, 12582912.0))
         offset = builder.sub(zero, constant(zero.type, 0x4B400000))

@@ -132,3 +132,23 @@ def test_halves_go_away_from_zero_and_nothing_else_does() -> None:
 
 def test_a_number_of_python_is_one_of_float64() -> None:
     assert round_half_away(0.49999999999999994) == 0 and round_half_away(-1.5) == -2
+
+
+@pytest.mark.parametrize(("dtype", "zero_point"), [(np.int8, -1), (np.uint8, 128), (np.int8, 127)])
+@pytest.mark.parametrize("count", [1, 5, 37])
+def test_what_is_no_number_becomes_the_highest(count: int, dtype: type, zero_point: int) -> None:
+    """As in XNNPACK, whose vectors take the lesser of it and the highest first."""
+    litert = pytest.importorskip("ai_edge_litert.interpreter")
+    x = np.resize(np.float32([np.nan, np.inf, 1, -np.inf]), count)
+    model = single_op(
+        BuiltinOperator.QUANTIZE, [Kind((count,), np.float32)], Kind((count,), dtype, 0.1, zero_point)
+    )
+    found = []
+    for kind in (Interpreter, litert.Interpreter):
+        interpreter = kind(model_content=bytes(model))
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+        interpreter.invoke()
+        found.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+    np.testing.assert_array_equal(*found)
+    assert found[0][0] == np.iinfo(dtype).max

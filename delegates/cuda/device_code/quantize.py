@@ -13,9 +13,9 @@ def quantize(
 ):  # fmt: skip
     """REFERENCE divides and rounds half away from zero, else a product is rounded half to even.
 
-    scale_ptr has scales, or else their reciprocals. NaN becomes the lowest. Where AT_ONCE is not 0, there is
-    one channel, its scale lies behind the reciprocal, and what is behind the last whole AT_ONCE elements is
-    divided in float64 and rounded half away from zero.
+    scale_ptr has scales, or else their reciprocals. NaN becomes the lowest, or of products the highest of
+    8 bits. Where AT_ONCE is not 0, there is one channel, its scale lies behind the reciprocal, and what is
+    behind the last whole AT_ONCE elements is divided in float64 and rounded half away from zero.
     """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ok = i < size
@@ -25,6 +25,8 @@ def quantize(
     zero = tl.load(zero_ptr + channel, ok, 0)
     real = tl.div_rn(x, scale) if REFERENCE else x * scale
     low, high = (lowest - zero).to(tl.float32), (highest - zero).to(tl.float32)
+    if not REFERENCE and AT_ONCE == 0:
+        real = tl.where(real < high, real, high)
     real = tl.where(real > low, real, low)
     real = tl.where(real < high, real, high)
     if REFERENCE:
