@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.tflite import BuiltinOperator, DynamicUpdateSliceOptionsT, SliceOptionsT, StridedSliceOptionsT
+from ...schema.tflite import (
+    BuiltinOperator,
+    DynamicUpdateSliceOptionsT,
+    GatherOptionsT,
+    SliceOptionsT,
+    StridedSliceOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import is_known
@@ -41,11 +47,13 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def _masks(node: Node, bound: LiteTensor) -> StridedSliceOptionsT:
-    """The node's masks less the bits that have no bound: LiteRT's operator reads them, too."""
+    """The node's masks less the bits that LiteRT's operator reads, too: those that have no bound, and of the
+    begins those of axes that are shrunk."""
     options = StridedSliceOptionsT()
     bounded = (1 << bound.shape[0]) - 1 if bound.shape and is_known(bound.shape) else -1
     for mask in _MASKS:
         setattr(options, mask, node.integer(mask) & bounded)
+    options.begin_mask &= ~options.shrink_axis_mask
     return options
 
 
@@ -53,20 +61,25 @@ def _without_empty_ellipsis(
     lowering: Lowering, node: Node, x: LiteTensor, bounds: list[LiteTensor], options: StridedSliceOptionsT
 ) -> list[LiteTensor]:
     """The bounds and masks less an ellipsis that stands for no axis: LiteRT's operator gives it one."""
-    data = [bound.data for bound in bounds]
-    if not options.ellipsis_mask or x.shape is None or any(each is None for each in data):
+    count = next((bound.shape[0] for bound in bounds if bound.shape and is_known(bound.shape)), None)
+    if not options.ellipsis_mask or x.shape is None or count is None:
         return bounds
-    place, count = options.ellipsis_mask.bit_length() - 1, bounds[0].data.size  # type: ignore[union-attr]
+    place = options.ellipsis_mask.bit_length() - 1
     axes = sum(not options.new_axis_mask >> i & 1 for i in range(count) if i != place)
     if options.ellipsis_mask != 1 << place or place >= count or axes != len(x.shape):
         return bounds
     for mask in _MASKS:
         bits = getattr(options, mask)
         setattr(options, mask, bits & ((1 << place) - 1) | bits >> (place + 1) << place)
-    return [
-        lowering.constant(lowering.name(node, f"/bound{i}"), np.delete(np.asarray(each), place))
-        for i, each in enumerate(data)
-    ]
+    left = lowering.integers(lowering.name(node, "/left"), [i for i in range(count) if i != place])
+
+    def without(bound: LiteTensor, name: str) -> LiteTensor:
+        if bound.data is not None:
+            return lowering.constant(lowering.name(node, name), np.delete(bound.data, place))
+        inputs = [bound, left]
+        return lowering.operator(node, BuiltinOperator.GATHER, inputs, (count - 1,), GatherOptionsT())
+
+    return [without(bound, f"/bound{i}") for i, bound in enumerate(bounds)]
 
 
 def dynamic_update_slice(lowering: Lowering, node: Node) -> LiteTensor:

@@ -142,6 +142,22 @@ def test_an_ellipsis_that_stands_for_no_axis(run, begin, end, masks, wanted) -> 
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_an_axis_that_is_shrunk_has_a_begin_whatever_its_mask(run, is_constant: bool) -> None:
+    """By TensorFlow 2.21, behind an ellipsis for no axis whose begin may be computed."""
+    begin = i32(0, 1, 2, 3)
+    g = GraphBuilder()
+    x, given = g.placeholder("x", [3, 4, 5]), g.placeholder("begin", [4], TYPES[np.int32])
+    bounds = [g.constant("b", begin) if is_constant else given]
+    bounds += [g.constant(name, i32(*each)) for name, each in (("e", [9] * 4), ("s", [1, 1, 2, 1]))]
+    g.node("StridedSlice", "y", x, *bounds, ellipsis_mask=1, begin_mask=-1, shrink_axis_mask=2)
+    values = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    arrays = [values] if is_constant else [values, begin]
+    [y] = run(checked(convert_graph(g.graph_def, ["x", "begin"][: len(arrays)], ["y"])), *arrays)
+    np.testing.assert_array_equal(y, values[1, ::2])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_spectra_of_any_number_of_rows(run) -> None:
     g = GraphBuilder()
     g.node("RFFT", "y", g.placeholder("x", [-1, -1, 8]), g.constant("length", i32(8)))
