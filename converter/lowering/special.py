@@ -10,6 +10,7 @@ from ..building.special import LANCZOS, LANCZOS_FIRST, LANCZOS_G
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
+from .cast import cast_to
 from .expression import Expression
 from .lowering import Lowering, Rule, check_type
 
@@ -18,9 +19,17 @@ _LOG_SQRT_TWO_PI = math.log(2 * math.pi) / 2
 
 
 def lgamma(lowering: Lowering, node: Node) -> LiteTensor:
-    """Lanczos' series for z - 1; below 1/2 that of -z, by gamma(z) * gamma(1 - z) = pi / sin(pi z)."""
-    check_type(lowering.input(node, 0), TensorType.FLOAT32)
-    z = Expression(lowering, node, lowering.input(node, 0))
+    """Lanczos' series for z - 1; below 1/2 that of -z, by gamma(z) * gamma(1 - z) = pi / sin(pi z).
+
+    Halves are computed in float32.
+    """
+    x = lowering.input(node, 0)
+    check_type(x, TensorType.FLOAT32, TensorType.FLOAT16)
+    result = _lgamma(Expression(lowering, node, cast_to(lowering, node, x, TensorType.FLOAT32)))
+    return cast_to(lowering, node, result, TensorType(x.type))
+
+
+def _lgamma(z: Expression) -> LiteTensor:
     is_low = z < 0.5
     shifted = is_low.choose(z.apply(BuiltinOperator.NEG), z - 1)
     series = LANCZOS[0] / (shifted + 1) + LANCZOS_FIRST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from numlite.converter import convert_graph
@@ -166,6 +168,16 @@ def test_spectra_of_any_number_of_rows(run) -> None:
     rows = RANDOM.uniform(-1, 1, (2, 3, 8)).astype(np.float32)
     [y] = run(model, rows)
     np.testing.assert_allclose(y, np.fft.rfft(rows), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_the_gamma_function_of_halves(run) -> None:
+    g = GraphBuilder()
+    g.node("Lgamma", "y", g.placeholder("x", [3, 4], TYPES[np.float16]))
+    x = (X + 0.1).astype(np.float16)
+    [y] = run(checked(convert_graph(g.graph_def)), x)
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y, np.vectorize(math.lgamma)(x), rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
