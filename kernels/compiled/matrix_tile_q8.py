@@ -22,7 +22,7 @@ from .language.simd import Emitter, Value, i8, i32, microkernel, vector
 
 _X, _W = (4, 5), (6, 7)
 _FOURS = ROW_BYTES // 4
-_LINE = 64
+_LINE = 64  # bytes that a cache takes at once
 _TOGETHER = 4  # rows whose outputs are made together
 
 
@@ -97,7 +97,7 @@ class _Panel:
 
     def _copy_rest(self) -> None:
         """The last 16 steps of weights, with zeros instead of those that are multiplied before."""
-        e, b, line = self.e, self.e.builder, vector(i8, _LINE)
+        e, b, line = self.e, self.e.builder, vector(i8, ROW_BYTES)
         start = b.sub(self.given.steps, e.const(_FOURS))
 
         def row(k: Value, _: list[Value]) -> list[Value]:

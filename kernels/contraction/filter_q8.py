@@ -147,9 +147,8 @@ def output_block(
     f: QuantizedSums, lowest_weight: int = -128, products: Products = Products.ROW
 ) -> np.ndarray:
     """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8."""
-    flip, form = f.dot_flip, dot_form(f.dot_flip, lowest_weight, products is not Products.ROW)
-    if products is Products.MATRICES:
-        flip, form = 0, matrix_form(f.x.type == TensorType.INT8)
+    flip = 0 if products is Products.MATRICES else f.dot_flip
+    form = _form(flip, f.x.type == TensorType.INT8, lowest_weight, products)
     low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
     unflip = 0 if f.y.type == TensorType.INT8 else 128
     parts = [
@@ -173,6 +172,13 @@ def output_block(
     block = aligned(OUTPUT_BYTES)
     block[:] = np.frombuffer(content, np.uint8)
     return block
+
+
+def _form(flip: int, is_int8: bool, lowest_weight: int, products: Products) -> int:
+    """The number of the form in which x, flipped so, and weights no lower than that are multiplied."""
+    if products is Products.MATRICES:
+        return matrix_form(is_int8)
+    return dot_form(flip, lowest_weight, products is not Products.ROW)
 
 
 def pack_hybrid(f: HybridSums, weights: np.ndarray, products: Products) -> PackedFilter:
@@ -213,10 +219,9 @@ def hybrid_output(
     Where sums of tiles are short, MISSING_ROW holds what they lack.
     """
     output = aligned(OUTPUT_BYTES)
-    flip, form = flip_of(is_int8=False), dot_form(128, lowest_weight, products is not Products.ROW)
-    if products is Products.MATRICES:
-        form = matrix_form(is_int8=False)
-    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, form
+    # Kernels of such rows have no form that does not flip: see takes_bytes_of_rows.
+    form = _form(128, False, lowest_weight, products)
+    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip_of(is_int8=False), form
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         output[start : start + 64].view(np.float32)[:] = value
     return output

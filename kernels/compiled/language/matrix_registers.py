@@ -13,7 +13,7 @@ from .dot_forms import DotForm
 from .simd import Emitter, Value, i8, i16, void
 
 ROWS, ROW_BYTES = 16, 64
-_COUNT, _PALETTE = 8, 1
+_PALETTE = 1
 # A configuration: the palette, then bytes of a row (int16) and rows (a byte) for each register.
 _BYTES, _WIDTHS, _HEIGHTS = 64, 16, 48
 
