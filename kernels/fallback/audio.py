@@ -119,13 +119,14 @@ def _mel(frequency: np.ndarray | float) -> np.ndarray:
     return np.asarray(1127.0 * np.log1p(np.asarray(frequency) / 700.0))
 
 
-def _filter_bank(low: float, high: float, channels: int, frequencies: int, rate: int) -> np.ndarray | None:
-    """Weights [frequencies, channels] of overlapping triangles, evenly spaced in mel.
+def _filtered(magnitudes: np.ndarray, low: float, high: float, channels: int, rate: int) -> np.ndarray | None:
+    """Sums [..., channels] of magnitudes [..., frequencies] under overlapping triangles, evenly spaced in mel.
 
-    None when there are no frequencies up to the higher limit.
+    Frequencies outside the limits do not count, whatever they hold; those inside count in their two channels
+    alone, but also where their weight is 0. None when there are no frequencies up to the higher limit.
     Source: TensorFlow tensorflow/core/kernels/mfcc_mel_filterbank.cc.
     """
-    bank = np.zeros((frequencies, channels + 2))
+    frequencies = magnitudes.shape[-1]
     edges = _mel(low) + (_mel(high) - _mel(low)) / (channels + 1) * np.arange(channels + 2)
     hertz = 0.5 * rate / (frequencies - 1)
     start, end = int(1.5 + low / hertz), int(high / hertz)
@@ -136,9 +137,13 @@ def _filter_bank(low: float, high: float, channels: int, frequencies: int, rate:
     # A bin lies on the falling side of one channel's triangle and on the rising side of the next.
     at = np.minimum(np.searchsorted(edges[1:-1], mels, side="left"), channels)
     falling = (edges[at + 1] - mels) / (edges[at + 1] - edges[at])
-    bank[bins, at] = falling
-    bank[bins, at + 1] = 1 - falling
-    return bank[:, 1:-1]
+    sums = np.zeros((*magnitudes.shape[:-1], channels + 2))
+    for bin, channel, weight in zip(bins, at, falling, strict=True):
+        whole = magnitudes[..., bin]
+        part = whole * weight
+        sums[..., channel] += part
+        sums[..., channel + 1] += whole - part
+    return sums[..., 1:-1]
 
 
 def mfcc(
@@ -168,12 +173,10 @@ def mfcc(
     rate = int(sample_rate)
     if rate < 1:
         raise InvalidArgumentError(f"{op}: sample_rate must be positive, got {rate}")
-    bank = _filter_bank(low, high, filterbank_channel_count, spectrogram.shape[2], rate)
-    if bank is None:
+    magnitudes = np.sqrt(spectrogram.astype(np.float64))
+    sums = _filtered(magnitudes, low, high, filterbank_channel_count, rate)
+    if sums is None:
         return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
-    # Frequencies outside the limits do not count, whatever they hold.
-    used = np.flatnonzero(bank.any(axis=1))
-    sums = np.sqrt(spectrogram[..., used].astype(np.float64)) @ bank[used]
     logs = np.log(np.maximum(sums, _FLOOR))
     angles = np.outer(np.arange(dct_coefficient_count), np.arange(filterbank_channel_count) + 0.5)
     cosines = np.cos(np.pi / filterbank_channel_count * angles) * np.sqrt(2 / filterbank_channel_count)

@@ -56,3 +56,12 @@ def test_bands_without_a_frequency_are_as_silence() -> None:
     [y] = run("Mfcc", [np.ones((1, 2, 3), np.float32), np.int32(16000)], filterbank_channel_count="i64$20")
     np.testing.assert_allclose(y[0, :, 0], np.sqrt(2 / 20) * 20 * np.log(1e-12), rtol=1e-6)
     np.testing.assert_allclose(y[0, :, 1:], 0, atol=1e-12)
+
+
+def test_a_frequency_without_weight_counts_where_it_is_no_number() -> None:
+    """Of three frequencies the second alone lies within the limits, and below all bands: 0 of it is added."""
+    x = np.array([[[np.inf, 1, 1], [1, np.inf, 1], [1, -1, 1], [1, 1, np.inf]]], np.float32)
+    [y] = run("Mfcc", [x, np.int32(16000)], filterbank_channel_count="i64$6", dct_coefficient_count="i64$3")
+    # TensorFlow 2.21's values.
+    assert np.isnan(y[0, 1:3]).all()
+    np.testing.assert_allclose(y[0, ::3], [[-95.716667, 0, 0]] * 2, rtol=1e-6, atol=1e-12)
