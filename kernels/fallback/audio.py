@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from ..audio_features import LONGEST_WINDOW, MOST_CHANNELS, Cepstrum, cepstrum, spectrum, spectrum_sizes
 from ..requantize import round_half_away
 from .decoded_size import check_decoded
 from .kernel import checked_shape
@@ -14,8 +15,6 @@ from .status import InvalidArgumentError, ResourceExhaustedError
 
 _PCM = 1
 _HEADER_BYTES = 36
-_MOST_CHANNELS = 1 << 12
-_FLOOR = 1e-12
 
 
 def decode_wav(
@@ -101,49 +100,15 @@ def audio_spectrogram(
     if samples.ndim != 2 or window_size < 2 or stride < 1:
         message = "input must be [samples, channels], window_size 2 or more and stride positive"
         raise InvalidArgumentError(f"{op}: {message}, got {list(samples.shape)}, {window_size}, {stride}")
-    if window_size > 1 << 24:
-        raise ResourceExhaustedError(f"{op}: window_size must be at most {1 << 24}, got {window_size}")
-    length = 1 << (window_size - 1).bit_length()
-    count = 0 if len(samples) < window_size else 1 + (len(samples) - window_size) // stride
-    shape = checked_shape((samples.shape[1], count, length // 2 + 1), np.dtype(np.complex128))
-    if 0 in shape:
-        return np.zeros(shape, np.float32)
-    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window_size) / window_size)
-    frames = np.lib.stride_tricks.sliding_window_view(samples.T, window_size, axis=1)[:, ::stride]
-    spectrum = np.fft.rfft(frames * window, length)
-    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
-    return power if magnitude_squared else np.sqrt(power)
-
-
-def _mel(frequency: np.ndarray | float) -> np.ndarray:
-    return np.asarray(1127.0 * np.log1p(np.asarray(frequency) / 700.0))
-
-
-def _filtered(magnitudes: np.ndarray, low: float, high: float, channels: int, rate: int) -> np.ndarray | None:
-    """Sums [..., channels] of magnitudes [..., frequencies] under overlapping triangles, evenly spaced in mel.
-
-    Frequencies outside the limits do not count, whatever they hold; those inside count in their two channels
-    alone, but also where their weight is 0. None when there are no frequencies up to the higher limit.
-    Source: TensorFlow tensorflow/core/kernels/mfcc_mel_filterbank.cc.
-    """
-    frequencies = magnitudes.shape[-1]
-    edges = _mel(low) + (_mel(high) - _mel(low)) / (channels + 1) * np.arange(channels + 2)
-    hertz = 0.5 * rate / (frequencies - 1)
-    start, end = int(1.5 + low / hertz), int(high / hertz)
-    if end >= frequencies:
-        return None
-    bins = np.arange(start, end + 1)
-    mels = _mel(bins * hertz)
-    # A bin lies on the falling side of one channel's triangle and on the rising side of the next.
-    at = np.minimum(np.searchsorted(edges[1:-1], mels, side="left"), channels)
-    falling = (edges[at + 1] - mels) / (edges[at + 1] - edges[at])
-    sums = np.zeros((*magnitudes.shape[:-1], channels + 2))
-    for bin, channel, weight in zip(bins, at, falling, strict=True):
-        whole = magnitudes[..., bin]
-        part = whole * weight
-        sums[..., channel] += part
-        sums[..., channel + 1] += whole - part
-    return sums[..., 1:-1]
+    if window_size > LONGEST_WINDOW:
+        raise ResourceExhaustedError(f"{op}: window_size must be at most {LONGEST_WINDOW}, got {window_size}")
+    sizes = spectrum_sizes(len(samples), window_size, stride)
+    shape = checked_shape((samples.shape[1], *sizes), np.dtype(np.complex128))
+    return (
+        np.zeros(shape, np.float32)
+        if 0 in shape
+        else spectrum(samples, window_size, stride, magnitude_squared)
+    )
 
 
 def mfcc(
@@ -161,26 +126,20 @@ def mfcc(
     Source: TensorFlow tensorflow/core/kernels/mfcc.cc.
     """
     op = "Mfcc"
-    low, high = lower_frequency_limit, upper_frequency_limit
     if spectrogram.ndim != 3 or spectrogram.shape[2] < 2 or sample_rate.ndim:
         message = "spectrogram must be [channels, windows, 2 or more] and sample_rate a scalar"
         shapes = f"{list(spectrogram.shape)}, {list(sample_rate.shape)}"
         raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
-    if not 1 <= dct_coefficient_count <= filterbank_channel_count <= _MOST_CHANNELS or not 0 <= low < high:
-        message = f"coefficients must be at most channels, these at most {_MOST_CHANNELS}, limits ascend"
-        found = f"{dct_coefficient_count}, {filterbank_channel_count}, {low} to {high}"
-        raise InvalidArgumentError(f"{op}: {message}, got {found}")
+    wanted = Cepstrum(
+        lower_frequency_limit, upper_frequency_limit, filterbank_channel_count, dct_coefficient_count
+    )
+    if not wanted.is_valid():
+        message = f"coefficients must be at most channels, these at most {MOST_CHANNELS}, limits ascend"
+        raise InvalidArgumentError(f"{op}: {message}, got {wanted}")
     rate = int(sample_rate)
     if rate < 1:
         raise InvalidArgumentError(f"{op}: sample_rate must be positive, got {rate}")
-    magnitudes = np.sqrt(spectrogram.astype(np.float64))
-    sums = _filtered(magnitudes, low, high, filterbank_channel_count, rate)
-    if sums is None:
-        return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
-    logs = np.log(np.maximum(sums, _FLOOR))
-    angles = np.outer(np.arange(dct_coefficient_count), np.arange(filterbank_channel_count) + 0.5)
-    cosines = np.cos(np.pi / filterbank_channel_count * angles) * np.sqrt(2 / filterbank_channel_count)
-    return (logs @ cosines.T).astype(np.float32)
+    return cepstrum(spectrogram, rate, wanted).astype(np.float32)
 
 
 REGISTRATIONS = (
