@@ -22,10 +22,10 @@ _COLORS = np.array(
 def _draw(image: np.ndarray, box: np.ndarray, color: np.ndarray) -> None:
     """The box's border, one pixel wide, as far as it is within image [H, W, C]."""
     height, width = image.shape[:2]
-    ends = box.astype(np.float32) * np.array([height - 1, width - 1] * 2, np.float32)
-    if not np.all(np.isfinite(ends)):
-        return
-    top, left, bottom, right = (int(end) for end in ends)
+    with np.errstate(invalid="ignore"):
+        ends = box.astype(np.float32) * np.array([height - 1, width - 1] * 2, np.float32)
+    # What no int64 holds is its lowest value, also where it is above all.
+    top, left, bottom, right = (int(end) if abs(end) < 2.0**63 else -(2**63) for end in ends)
     if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
         return
     rows = slice(max(top, 0), min(bottom, height - 1) + 1)

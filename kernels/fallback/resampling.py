@@ -39,14 +39,6 @@ class Taps:
             total += added
         return total
 
-    def transposed(self, gradient: np.ndarray, size: int, axis: int) -> np.ndarray:
-        """The gradient of an input of the size along the axis, for the output's."""
-        moved = np.moveaxis(gradient, axis, 0)
-        total = np.zeros(checked_shape((size, *moved.shape[1:]), moved.dtype), moved.dtype)
-        for indices, weights in zip(self.indices.T, self.weights.T, strict=True):
-            np.add.at(total, indices, moved * _along(weights, 0, moved.ndim))
-        return np.moveaxis(total, 0, axis)
-
 
 def _along(weights: np.ndarray, axis: int, rank: int) -> np.ndarray:
     shape = [1] * rank

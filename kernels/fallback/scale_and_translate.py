@@ -91,7 +91,30 @@ def _taps(
     weights = np.where(used, weight(distances), 0)
     total = weights.sum(axis=1, keepdims=True)
     weights = np.where(np.abs(total) >= _TINY, weights / total, 0).astype(np.float32)
-    return Taps(np.minimum(indices, size - 1), weights)
+    return _span_taps(first, weights, size)
+
+
+def _span_taps(starts: np.ndarray, weights: np.ndarray, size: int) -> Taps:
+    """Weights [outputs, taps] of inputs from starts [outputs] on; those beyond `size` do not count."""
+    places = starts[:, np.newaxis] + np.arange(weights.shape[1])
+    return Taps(np.minimum(places, size - 1), weights, places < size)
+
+
+def _gradient_taps(taps: Taps, size: int) -> Taps:
+    """For each of `size` inputs the outputs from the first to the last that it has a weight in.
+
+    All inputs have as many taps as the one with the most; what lies between counts with a weight of 0.
+    Source: TensorFlow tensorflow/core/kernels/image/scale_and_translate_op.cc, ComputeGradSpansCore.
+    """
+    outputs, columns = np.nonzero(taps.weights)
+    inputs = taps.indices[outputs, columns]
+    starts, ends = np.full(size, len(taps.indices)), np.zeros(size, np.int64)
+    np.minimum.at(starts, inputs, outputs)
+    np.maximum.at(ends, inputs, outputs + 1)
+    starts = np.where(ends > 0, starts, 0)
+    weights = np.zeros((size, int((ends - starts).max())), np.float32)
+    np.add.at(weights, (inputs, outputs - starts[inputs]), taps.weights[outputs, columns])
+    return _span_taps(starts, weights, len(taps.indices))
 
 
 def _both_taps(
@@ -137,7 +160,7 @@ def scale_and_translate(
     wanted = wanted_size(op, x, size)
     sizes = (x.shape[1], x.shape[2])
     rows, columns = _both_taps(op, sizes, wanted, scale, translation, kernel_type, antialias)
-    return rows.apply(columns.apply(x.astype(np.float32), 2), 1)
+    return columns.apply(rows.apply(x.astype(np.float32), 1), 2)
 
 
 def scale_and_translate_gradient(
@@ -157,7 +180,8 @@ def scale_and_translate_gradient(
     wanted = wanted_size(op, x, np.array(gradient.shape[1:3]))
     sizes = (x.shape[1], x.shape[2])
     rows, columns = _both_taps(op, sizes, wanted, scale, translation, kernel_type, antialias)
-    return columns.transposed(rows.transposed(gradient, sizes[0], 1), sizes[1], 2)
+    up, across = _gradient_taps(rows, sizes[0]), _gradient_taps(columns, sizes[1])
+    return across.apply(up.apply(gradient, 1), 2)
 
 
 REGISTRATIONS = (

@@ -114,3 +114,21 @@ def test_a_threshold_that_is_no_number_lets_the_rest_score_0() -> None:
     overlaps, scores = np.full((3, 3), 0.3, np.float32), np.float32([0.2, 0.5, 0.9])
     inputs = [overlaps, scores, *limits(3, np.nan, -0.1)]
     assert run("NonMaxSuppressionWithOverlaps", inputs)[0].tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("box", "wanted"),
+    [
+        ([0.1, -np.inf, 0.7, 0.7], [[1, 1, 0], [1, 1, 0], [0, 0, 0]]),
+        ([np.nan, 0.5, 0.7, 1], [[0, 1, 1], [0, 1, 1], [0, 0, 0]]),
+        ([0, 0, 1, np.inf], [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        ([0, 0, 1, 1e30], [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+    ],
+)
+def test_ends_of_boxes_that_no_integer_holds_lie_before_the_image(
+    box: list[float], wanted: list[list[int]]
+) -> None:
+    """As x86 converts them; TensorFlow 2.21's values."""
+    image = np.zeros((1, 3, 3, 1), np.float32)
+    (y,) = run("DrawBoundingBoxes", [image, np.array([[box]], np.float32)], T="f32")
+    assert y[0, :, :, 0].tolist() == wanted

@@ -133,3 +133,26 @@ def test_between_infinities_there_is_no_number() -> None:
     np.testing.assert_allclose(y[0, :, :, 0], wanted, rtol=1e-6)
     (same,) = run("ResizeBilinear", [image, np.int32([2, 2])], T="f32", **modes(False, False))
     np.testing.assert_array_equal(same, image)
+
+
+_N = np.nan
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted"),
+    [
+        ((0, 0), [_N, 0.41666657, _N, 1.6666663, 30.083334, 2.916666]),
+        ((4, 1), [3.5833335, 0.41666657, 16.333334, 1.6666663, _N, _N]),
+    ],
+)
+def test_what_an_image_is_not_made_of_does_not_count_in_its_gradient(
+    place: tuple[int, int], wanted: list[float]
+) -> None:
+    """A gradient that is no number reaches the pixels whose span holds it; TensorFlow 2.21's values."""
+    image, gradient = np.zeros((1, 3, 2, 1), np.float32), np.arange(1, 11, dtype=np.float32)
+    gradient = gradient.reshape(1, 5, 2, 1)
+    gradient[0, *place] = np.nan
+    places = [np.float32([2, 1.5]), np.float32([-1, 0.5])]
+    modes_of = {"kernel_type": "string$triangle", "antialias": "bool$true"}
+    (dx,) = run("ScaleAndTranslateGrad", [gradient, image, *places], T="f32", **modes_of)
+    np.testing.assert_allclose(dx.ravel(), wanted, rtol=1e-6)
