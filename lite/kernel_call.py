@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Resize = Callable[[Context, np.ndarray], None]
 
 # Waking a sleeping thread costs about 20 us; a piece should be worth several times that.
-_PIECE_NS = 50_000
+_PIECE_NS = 5_000
 _PIECES_PER_THREAD = 4
 # A run can be stopped between pieces: also on one thread none should take longer than this. What prepare
 # hooks expect of a kernel may be a few times less than what it takes.
@@ -173,5 +173,7 @@ def chunk_count(context: Context, work_ns: float, most: int = 1 << 20) -> int:
     """
     pieces = int(work_ns / LONGEST_NS)
     if context.num_threads > 1:
-        pieces = max(pieces, min(context.num_threads * _PIECES_PER_THREAD, int(work_ns / _PIECE_NS)))
+        threads = context.num_threads
+        a_thread = min(_PIECES_PER_THREAD, int(work_ns / (threads * _PIECE_NS)))
+        pieces = max(pieces, threads * a_thread)
     return max(1, min(most, pieces))

@@ -94,33 +94,26 @@ PLAN_HOLDER = np.dtype(
     }
 )
 
-_LINE_BYTES = 64  # a word that threads contend for has a cache line of its own
+LINE_BYTES = 64  # a word that threads contend for has a cache line of its own
 
-# The words of the thread pool; kernels/compiled/driver/executor.py says how they are used.
+MOST_THREADS = 1024
+_CONTENDED = ("ticket", "done", "asleep", "wakeups", "taken", "stop")
+_CALL = ("kernel", "args", "chunks", "status", "cancellation")
+_SYSTEM = ("spins", "syscall", "futex", "sched_yield", "sleep", "sleep_time")
+_OFFSETS = (
+    *(LINE_BYTES * n for n in range(len(_CONTENDED))),
+    *(LINE_BYTES * len(_CONTENDED) + 8 * n for n in range(len(_CALL))),
+    *(LINE_BYTES * (len(_CONTENDED) + 1) + 8 * n for n in range(len(_SYSTEM))),
+)
+
+# The words of the thread pool; kernels/compiled/driver/executor.py says how they are used. Each share is the
+# first word of a line.
 POOL = np.dtype(
     {
-        "names": [
-            "ticket",
-            "done",
-            "asleep",
-            "wakeups",
-            "taken",
-            "stop",
-            "kernel",
-            "args",
-            "chunks",
-            "status",
-            "spins",
-            "syscall",
-            "futex",
-            "sched_yield",
-            "sleep",
-            "sleep_time",
-            "cancellation",
-        ],
-        "formats": [np.int64] * 17,
-        "offsets": [_LINE_BYTES * n for n in range(6)] + [_LINE_BYTES * 6 + 8 * n for n in range(11)],
-        "itemsize": _LINE_BYTES * 8,
+        "names": [*_CONTENDED, *_CALL, *_SYSTEM, "shares"],
+        "formats": [*[np.int64] * len(_OFFSETS), (np.uint8, (MOST_THREADS, LINE_BYTES))],
+        "offsets": [*_OFFSETS, LINE_BYTES * (len(_CONTENDED) + 2)],
+        "itemsize": LINE_BYTES * (len(_CONTENDED) + 2 + MOST_THREADS),
     }
 )
 

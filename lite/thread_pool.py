@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .native_blocks import POOL, field_offset
+from .native_blocks import MOST_THREADS, POOL, field_offset
 
 if TYPE_CHECKING:
     import threading
 
     from .kernel_call import KernelLibrary
-
-MOST_THREADS = 1024
 
 # A worker that finds no work spins this often (about 100 us) before it sleeps.
 _SPINS = 4000
@@ -89,7 +87,7 @@ class _Workers:
         with self.lock:
             while len(self.threads) < count:
                 name = f"numlite-{len(self.threads) + 1}"
-                arguments = (self.address, self.address, 0)
+                arguments = (self.address, len(self.threads) + 1, self.address)
                 thread = threading.Thread(target=self.work, args=arguments, name=name, daemon=True)
                 thread.start()
                 self.threads.append(thread)

@@ -94,10 +94,20 @@ def cut(
 
     Sets the field split_columns.
     """
-    chunks = chunk_count(context, work_ns)
+    chunks, threads = chunk_count(context, work_ns), context.num_threads
+    tiles, panels = -(-rows // TILE_ROWS), -(-columns // PANEL_COLUMNS)
     split = may_split_columns and rows < TILE_ROWS * chunks
+    if split and threads > 1:
+        by_rows = _longest_part(tiles, chunks, threads) * TILE_ROWS / rows
+        split = _longest_part(panels, chunks, threads) * PANEL_COLUMNS / columns <= by_rows
     args["split_columns"] = split
-    return min(chunks, -(-columns // PANEL_COLUMNS) if split else rows)
+    return min(chunks, panels) if split else min(chunks, rows if threads == 1 else tiles)
+
+
+def _longest_part(units: int, chunks: int, threads: int) -> int:
+    """How many of the units one thread gets where they are cut into so many chunks at most."""
+    chunks = min(units, chunks)
+    return -(-units // chunks) * -(-chunks // threads)
 
 
 def pattern(byte: int) -> np.int64:

@@ -1,12 +1,12 @@
 """The native executor: the loop over a plan's rows, its entry from Python, the pool's worker.
 
-The thread pool hands out the chunks of one row at a time through one atomic word, the ticket:
-epoch << 32 | free helpers << 20 | chunks not yet claimed. The publisher writes the row's call
-into the pool and then a ticket with a new epoch. Whoever swaps a ticket for one with a chunk
-less has claimed that chunk; a worker's first claim also takes a helper's place. The swap fails
-when the epoch has moved on, so that what was read of the call is that epoch's. The publisher
-claims chunks like everyone else and at the end waits for claimed chunks only: a worker that
-never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
+The thread pool cuts the chunks of one row into shares, one for each thread that may help: a thread takes its own
+first, run after run, so that what it wrote for the next row is in its own cache, and then what others have not
+begun. A share is one atomic word, epoch << 32 | chunks not yet claimed. The publisher writes the row's call into
+the pool, the shares, and then the ticket, epoch << 32 | shares. Whoever swaps a share for one with a chunk
+less has claimed that chunk; the swap fails when the epoch has moved on, so that what was read of the call is
+that epoch's. The publisher claims chunks like everyone else and at the end waits for claimed chunks only: a
+worker that never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
 A run that is to stop leaves out the chunks that nobody has begun.
 
 Whether threads help is measured: two processors may be one core, or busy with other work. The first runs of a
@@ -15,7 +15,17 @@ row that is cut are trials, in turns with the pool and alone, and from then on i
 
 from numba import carray, njit
 
-from ....lite.native_blocks import CHOICE, PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
+from ....lite.native_blocks import (
+    CHOICE,
+    LINE_BYTES,
+    PLAN,
+    PLAN_HOLDER,
+    POOL,
+    RAISED,
+    ROW,
+    STOPPED,
+    field_offset,
+)
 from ..language.memory import record_pointer
 from ..language.primitives import (
     atomic_add,
@@ -49,12 +59,12 @@ SYSCALL, FUTEX, SCHED_YIELD, SLEEP, SLEEP_TIME = (
 )
 ROW_BYTES, CHOICE_BYTES = ROW.itemsize, CHOICE.itemsize
 
-MOST_CHUNKS = (1 << 20) - 1
-MOST_HELPERS = (1 << 12) - 1
-ONE_HELPER = 1 << 20
+SHARES, SHARE_BYTES = field_offset(POOL, "shares"), LINE_BYTES
+COUNT = (1 << 32) - 1  # what a ticket and a share have below the epoch
 EPOCHS = (1 << 31) - 1
-FUTEX_WAIT_PRIVATE = 128
-FUTEX_WAKE_PRIVATE = 129
+FUTEX_WAIT_BITSET_PRIVATE = 137
+FUTEX_WAKE_BITSET_PRIVATE = 138
+BITS = 31  # of a word that says which threads are meant, by their numbers modulo this
 PUBLISHER_SPINS = 2000
 TRIALS = 6  # half of them alone
 RUNS = 512  # from trials to trials
@@ -62,36 +72,49 @@ LEAST_GAIN = 16  # the pool must save one part in so many of the time alone
 
 
 @njit(error_model="numpy")
-def claim_chunks(pool, epoch, taking):
-    """Claim and run chunks of an epoch until none is left; the first claim takes `taking`."""
+def claim_chunks(pool, epoch, shares, share, is_worker):
+    """Claim and run the chunks of a share that nobody has begun; gives how many, -1 when the epoch has moved on."""
     kernel = atomic_load(pool + CALL_KERNEL)
     args = atomic_load(pool + CALL_ARGS)
     chunks = atomic_load(pool + CALL_CHUNKS)
     cancellation = atomic_load(pool + CALL_CANCELLATION)
-    # A worker's first claim takes a place; the thread that runs the plan takes none.
-    is_worker = taking != 0
+    end = chunks * (share + 1) // shares
+    word = pool + SHARES + SHARE_BYTES * share
+    claimed = 0
     while True:
-        ticket = atomic_load(pool + TICKET)
-        left = ticket & MOST_CHUNKS
-        if ticket >> 32 != epoch or left == 0:
-            return
-        if taking != 0 and (ticket >> 20) & MOST_HELPERS == 0:
-            return
-        if compare_and_swap(pool + TICKET, ticket, ticket - taking - 1) != 0:
-            taking = 0
+        left = atomic_load(word)
+        if left >> 32 != epoch:
+            return -1
+        if left & COUNT == 0:
+            return claimed
+        if compare_and_swap(word, left, left - 1) != 0:
+            claimed += 1
             stops = is_stopped(cancellation) if is_worker else look(cancellation)
-            status = STOPPED if stops else call3(kernel, args, chunks - left, chunks)
+            status = STOPPED if stops else call3(kernel, args, end - (left & COUNT), chunks)
             if status != 0:
                 compare_and_swap(pool + CALL_STATUS, 0, status)
-            atomic_add(pool + DONE, 1)
 
 
 @njit(error_model="numpy")
-def wake_workers(pool, helpers):
+def help_out(pool, ticket, share, is_worker):
+    """Run the chunks of one's own share, and then those of others."""
+    epoch, shares = ticket >> 32, ticket & COUNT
+    for step in range(shares):
+        claimed = claim_chunks(pool, epoch, shares, (share + step) % shares, is_worker)
+        if claimed < 0:
+            return
+        if claimed > 0:
+            atomic_add(pool + DONE, claimed)
+
+
+@njit(error_model="numpy")
+def wake_workers(pool, shares):
     futex = atomic_load(pool + FUTEX)
     if futex != 0 and atomic_load(pool + ASLEEP) > 0:
         atomic_add(pool + WAKEUPS, 1)
-        call7(atomic_load(pool + SYSCALL), futex, pool + WAKEUPS, FUTEX_WAKE_PRIVATE, helpers, 0, 0, 0)
+        threads = (1 << min(shares, BITS)) - 1
+        syscall = atomic_load(pool + SYSCALL)
+        call7(syscall, futex, pool + WAKEUPS, FUTEX_WAKE_BITSET_PRIVATE, shares, 0, 0, threads)
 
 
 @njit(error_model="numpy")
@@ -104,9 +127,14 @@ def run_shared(pool, helpers, row, cancellation):
     atomic_store(pool + CALL_STATUS, 0)
     atomic_store(pool + DONE, 0)
     epoch = ((atomic_load(pool + TICKET) >> 32) + 1) & EPOCHS
-    atomic_store(pool + TICKET, (epoch << 32) | (helpers << 20) | row.chunks)
-    wake_workers(pool, helpers)
-    claim_chunks(pool, epoch, 0)
+    shares = min(helpers + 1, row.chunks)
+    for share in range(shares):
+        count = row.chunks * (share + 1) // shares - row.chunks * share // shares
+        atomic_store(pool + SHARES + SHARE_BYTES * share, (epoch << 32) | count)
+    ticket = (epoch << 32) | shares
+    atomic_store(pool + TICKET, ticket)
+    wake_workers(pool, shares)
+    help_out(pool, ticket, 0, False)
     spins = 0
     while atomic_load(pool + DONE) < row.chunks:
         spins += 1
@@ -243,8 +271,8 @@ def invoke_plan(a, chunk, chunks):
 
 
 @njit(error_model="numpy")
-def rest(pool, seen):
-    """Sleep until the pool has work with an epoch other than `seen`, or stops."""
+def rest(pool, seen, number):
+    """Sleep until the pool has work with an epoch other than `seen`, or stops; number is the thread's."""
     futex = atomic_load(pool + FUTEX)
     if futex == 0:
         call1(atomic_load(pool + SLEEP), atomic_load(pool + SLEEP_TIME))
@@ -253,29 +281,30 @@ def rest(pool, seen):
     wakeups = atomic_load(pool + WAKEUPS)
     atomic_add(pool + ASLEEP, 1)
     ticket = atomic_load(pool + TICKET)
-    idle = ticket >> 32 == seen or ticket & MOST_CHUNKS == 0
-    if idle and atomic_load(pool + STOP) == 0:
-        low_word = wakeups & 0xFFFFFFFF
-        call7(atomic_load(pool + SYSCALL), futex, pool + WAKEUPS, FUTEX_WAIT_PRIVATE, low_word, 0, 0, 0)
+    if ticket >> 32 == seen and atomic_load(pool + STOP) == 0:
+        low_word, thread = wakeups & 0xFFFFFFFF, 1 << number % BITS
+        syscall = atomic_load(pool + SYSCALL)
+        call7(syscall, futex, pool + WAKEUPS, FUTEX_WAIT_BITSET_PRIVATE, low_word, 0, 0, thread)
     atomic_add(pool + ASLEEP, -1)
 
 
 @kernels.add(POOL)
-def work(a, chunk, chunks):
-    """A thread of the pool; chunk is the pool's address. Returns when the pool stops."""
-    pool = chunk
+def work(a, number, chunks):
+    """A thread of the pool; number is its own, from 1 on, chunks the pool's address. Returns when the pool stops."""
+    pool = chunks
     seen = 0
     spins = 0
     while atomic_load(pool + STOP) == 0:
         ticket = atomic_load(pool + TICKET)
-        if ticket >> 32 != seen and ticket & MOST_CHUNKS != 0:
+        if ticket >> 32 != seen:
             seen = ticket >> 32
-            claim_chunks(pool, seen, ONE_HELPER)
-            spins = 0
+            if number < ticket & COUNT:
+                help_out(pool, ticket, number, True)
+                spins = 0
         elif spins < a.spins:
             spins += 1
             pause()
         else:
-            rest(pool, seen)
+            rest(pool, seen, number)
             spins = 0
     return 0
