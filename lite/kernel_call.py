@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Resize = Callable[[Context, np.ndarray], None]
 
 # Waking a sleeping thread costs about 20 us; a piece should be worth several times that.
-_PIECE_NS = 5_000
+_PIECE_NS = 2_000
 _PIECES_PER_THREAD = 4
 # A run can be stopped between pieces: also on one thread none should take longer than this. What prepare
 # hooks expect of a kernel may be a few times less than what it takes.

@@ -1,6 +1,6 @@
 """float32 convolutions of any filter size, stride, dilation and grouping."""
 
-from ..contraction.blocks import INDIRECT_F32, TILE_ROWS
+from ..contraction.blocks import INDIRECT_F32
 from .driver.kernel_source import KernelSources
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .tile_f32 import indirect_panel, panel_tiles
@@ -22,9 +22,8 @@ def indirect_f32(a, chunk, chunks):
         column_begin = panels * chunk // chunks * PANEL_COLUMNS
         column_end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
     else:
-        tiles = (end + TILE_ROWS - 1) // TILE_ROWS
-        begin = tiles * chunk // chunks * TILE_ROWS
-        end = min(end, tiles * (chunk + 1) // chunks * TILE_ROWS)
+        begin = a.images * a.pixels * chunk // chunks
+        end = a.images * a.pixels * (chunk + 1) // chunks
     rest = a.columns % PANEL_COLUMNS
     packed_columns = panels * PANEL_COLUMNS
     if 0 < rest <= NARROW_COLUMNS:

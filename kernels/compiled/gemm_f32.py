@@ -1,6 +1,6 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
-from ..contraction.blocks import GEMM_F32, TILE_ROWS
+from ..contraction.blocks import GEMM_F32
 from .driver.kernel_source import KernelSources
 from .language.panel_columns import NARROW_COLUMNS, PANEL_COLUMNS
 from .panels_f32 import multiply_panels
@@ -21,9 +21,8 @@ def gemm_f32(a, chunk, chunks):
         begin = panels * chunk // chunks * PANEL_COLUMNS
         end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
     else:
-        tiles = (a.rows + TILE_ROWS - 1) // TILE_ROWS
-        row = tiles * chunk // chunks * TILE_ROWS
-        row_end = min(a.rows, tiles * (chunk + 1) // chunks * TILE_ROWS)
+        row = a.rows * chunk // chunks
+        row_end = a.rows * (chunk + 1) // chunks
     lda, ldc = a.x_stride * 4, a.columns * 4
     while row < row_end:
         rows = min(row_end - row, a.block_rows)

@@ -18,6 +18,7 @@ from .blocks import TILE_ROWS
 _LARGE = 256 << 10  # bytes of an array that shares a piece of memory with others
 _PIECE = 16 << 20
 _PAGE = 2 << 20
+_LEAST_ROWS = 7  # of a chunk
 
 
 def packed_columns(columns: int) -> int:
@@ -95,13 +96,13 @@ def cut(
     Sets the field split_columns.
     """
     chunks, threads = chunk_count(context, work_ns), context.num_threads
-    tiles, panels = -(-rows // TILE_ROWS), -(-columns // PANEL_COLUMNS)
+    parts, panels = -(-rows // _LEAST_ROWS), -(-columns // PANEL_COLUMNS)
     split = may_split_columns and rows < TILE_ROWS * chunks
     if split and threads > 1:
-        by_rows = _longest_part(tiles, chunks, threads) * TILE_ROWS / rows
+        by_rows = _longest_part(parts, chunks, threads) * _LEAST_ROWS / rows
         split = _longest_part(panels, chunks, threads) * PANEL_COLUMNS / columns <= by_rows
     args["split_columns"] = split
-    return min(chunks, panels) if split else min(chunks, rows if threads == 1 else tiles)
+    return min(chunks, panels if split else parts)
 
 
 def _longest_part(units: int, chunks: int, threads: int) -> int:

@@ -10,7 +10,8 @@ worker that never wakes costs nothing. A publisher that finds the pool taken run
 A run that is to stop leaves out the chunks that nobody has begun.
 
 Whether threads help is measured: two processors may be one core, or busy with other work. The first runs of a
-row that is cut are trials, in turns with the pool and alone, and from then on it runs the faster way.
+row that is cut are trials, in turns with the pool and alone, and from then on it runs the faster way. Runs with
+the pool are timed on, so that a row whose helpers have been taken away runs alone a few runs later.
 """
 
 from numba import carray, njit
@@ -68,7 +69,9 @@ BITS = 31  # of a word that says which threads are meant, by their numbers modul
 PUBLISHER_SPINS = 2000
 TRIALS = 6  # half of them alone
 RUNS = 512  # from trials to trials
+FIRST_AGAIN = 16  # runs to the next trials of a row that runs alone; then twice as many, again and again
 LEAST_GAIN = 16  # the pool must save one part in so many of the time alone
+SMOOTHING = 8  # of the time with the pool, to which a run adds one part in so many
 
 
 @njit(error_model="numpy")
@@ -173,19 +176,24 @@ def run_cut(plan, index, row, cancellation):
     choice = carray(choice_at(plan.choices + CHOICE_BYTES * index), 1)[0]
     turn = choice.runs
     choice.runs = (turn + 1) % RUNS
-    if turn >= TRIALS:
-        if choice.shared > choice.alone - choice.alone // LEAST_GAIN:
-            return run_alone(row, cancellation)
-        return run_with_pool(plan, row, cancellation)
-    is_alone = turn & 1 == 1  # first with the threads, which wake up then
+    gains = turn > 1 and choice.shared <= choice.alone - choice.alone // LEAST_GAIN
+    trial, again = turn, FIRST_AGAIN
+    while again <= turn and not gains:
+        trial, again = turn - again, 2 * again
+    if trial >= TRIALS and not gains:
+        return run_alone(row, cancellation)
+    is_alone = trial < TRIALS and trial & 1 == 1  # first with the threads, which wake up then
     clock = carray(cancellation_at(cancellation), 1)[0]
     begin = now_ns(clock, cancellation)
     status = run_alone(row, cancellation) if is_alone else run_with_pool(plan, row, cancellation)
     taken = now_ns(clock, cancellation) - begin
-    if is_alone:
-        choice.alone = taken if turn < 2 else min(taken, choice.alone)
+    if trial >= TRIALS:
+        # No run counts for more than twice the time alone: a single one that was held up is no reason.
+        choice.shared += (min(taken, 2 * choice.alone) - choice.shared) // SMOOTHING
+    elif is_alone:
+        choice.alone = taken if trial < 2 else min(taken, choice.alone)
     else:
-        choice.shared = taken if turn < 2 else min(taken, choice.shared)
+        choice.shared = taken if trial < 2 else min(taken, choice.shared)
     return status
 
 
