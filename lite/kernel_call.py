@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     Resize = Callable[[Context, np.ndarray], None]
 
-# Waking a sleeping thread costs about 20 us; a piece should be worth several times that.
-_PIECE_NS = 2_000
-_PIECES_PER_THREAD = 4
+# A thread's share of a row is cut once more for each _PIECE_NS, so that threads that are late leave little to
+# wait for; to hand out a share takes about half a microsecond.
+_LEAST_SHARE_NS = 2_000
+_PIECE_NS = 20_000
+_MOST_PIECES = 4
 # A run can be stopped between pieces: also on one thread none should take longer than this. What prepare
 # hooks expect of a kernel may be a few times less than what it takes.
 LONGEST_NS = 20_000_000
@@ -174,6 +176,7 @@ def chunk_count(context: Context, work_ns: float, most: int = 1 << 20) -> int:
     pieces = int(work_ns / LONGEST_NS)
     if context.num_threads > 1:
         threads = context.num_threads
-        a_thread = min(_PIECES_PER_THREAD, int(work_ns / (threads * _PIECE_NS)))
-        pieces = max(pieces, threads * a_thread)
+        share_ns = work_ns / threads
+        if share_ns >= _LEAST_SHARE_NS:
+            pieces = max(pieces, threads * min(_MOST_PIECES, 1 + int(share_ns / _PIECE_NS)))
     return max(1, min(most, pieces))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from .kernel_call import KernelLibrary
 
-# A worker that finds no work spins this often (about 100 us) before it sleeps.
-_SPINS = 16000
+# A worker that finds no work spins this often (100 to 400 us) before it sleeps.
+_SPINS = 8000
 _FUTEX_CALLS = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 _FUTEX_WAKE_PRIVATE = 129
 _SLEEP_US = 500

@@ -176,14 +176,16 @@ def content_of(array: np.ndarray) -> bytes:
     return f"{array.dtype} {array.shape} ".encode() + content
 
 
-def outputs(corpus: Path, case: dict[str, Any], numerics: str) -> Iterator[np.ndarray]:
+def outputs(corpus: Path, case: dict[str, Any], numerics: str, num_threads: int = 1) -> Iterator[np.ndarray]:
     """Each output of each step, but random ones."""
     import numlite
 
     with np.load(corpus / case["data"], allow_pickle=False) as archive:
         data = {name: archive[name] for name in archive.files}
     interpreter = numlite.Interpreter(
-        str(corpus / case["model"]), experimental_op_resolver_type=numlite.OpResolverType[numerics]
+        str(corpus / case["model"]),
+        experimental_op_resolver_type=numlite.OpResolverType[numerics],
+        num_threads=num_threads,
     )
     is_allocated = False
     for place, step in enumerate(case["steps"]):

@@ -1,13 +1,15 @@
 """The thread pool: every chunk runs once, whoever else is using the pool, also after a fork and at exit."""
 
+import ctypes
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numlite.kernels.compiled.driver.executor import RUNS, TRIALS
+from numlite.kernels.compiled.driver.executor import FIRST_AGAIN, RUNS, TRIALS
 from numlite.lite import thread_pool
 from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
@@ -51,6 +53,46 @@ def wait_until_asleep(count: int) -> None:
         if block["asleep"][0] >= count:
             return
     raise AssertionError("the pool's threads do not sleep")
+
+
+class PythonRow:
+    """A row of so many chunks, each of which calls a Python function with its number."""
+
+    def __init__(self, chunks: int, function: Callable[[int], None]) -> None:
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+
+        def kernel(args: int, chunk: int, chunks: int) -> int:
+            function(chunk)
+            return 0
+
+        self.kernel = kind(kernel)
+        address = ctypes.cast(self.kernel, ctypes.c_void_p).value
+        self.rows = np.array([[address, 0, chunks, 1]], np.int64)
+
+    def invoke(self, num_threads: int) -> None:
+        assert NativePlan(self.rows, LIBRARY, shared_pool(num_threads, LIBRARY)).invoke() == 0
+
+
+@pytest.mark.parametrize("others", [2, 40])
+def test_each_thread_begins_with_its_own_share(others: int) -> None:
+    """Also where the pool has more threads than the plan may use, all asleep: the right one wakes up."""
+    shared_pool(others, LIBRARY)
+    wait_until_asleep(others - 1)
+    both = threading.Barrier(2, timeout=60)
+    row = PythonRow(4, lambda chunk: both.wait() and None if chunk in (0, 2) else None)
+    row.invoke(2)
+
+
+def test_what_a_thread_has_not_begun_others_run() -> None:
+    ended = threading.Event()
+
+    def run(chunk: int) -> None:
+        if chunk == 0:
+            assert ended.wait(60)
+        if chunk == 1:
+            ended.set()
+
+    PythonRow(4, run).invoke(2)
 
 
 def test_python_threads_share_the_pool() -> None:
@@ -143,6 +185,30 @@ def test_a_row_is_tried_both_ways_and_then_runs_the_faster_one() -> None:
             assert plan.invoke() == 0
         assert (int(block["ticket"][0]) >> 32 != epoch) == is_shared
     assert work.done(TRIALS + 15)
+
+
+def test_a_row_whose_helpers_are_taken_away_runs_alone_a_few_runs_later() -> None:
+    work = Work([8], 2000)
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    block = thread_pool._workers.block  # type: ignore[union-attr]
+    (choice,) = choices(plan)
+    choice["alone"], choice["shared"], choice["runs"] = 10, 5, TRIALS  # ns; a run takes some thousand
+    epoch = int(block["ticket"][0]) >> 32
+    for _ in range(FIRST_AGAIN - TRIALS):
+        assert plan.invoke() == 0
+    assert 0 < (int(block["ticket"][0]) >> 32) - epoch < FIRST_AGAIN - TRIALS
+    assert 10 < choice["shared"] <= 20
+
+
+def test_trials_of_a_row_that_runs_alone_come_again_soon() -> None:
+    work = Work([3])
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    (choice,) = choices(plan)
+    for again in (FIRST_AGAIN, 2 * FIRST_AGAIN, 4 * FIRST_AGAIN):
+        choice["alone"], choice["shared"], choice["runs"] = 1, 1000, again - 1
+        assert plan.invoke() == 0 and (choice["alone"], choice["shared"]) == (1, 1000)
+        assert plan.invoke() == 0 and choice["shared"] != 1000
+        assert plan.invoke() == 0 and choice["alone"] != 1
 
 
 def test_trials_come_again() -> None:

@@ -1,17 +1,17 @@
 """The native executor: the loop over a plan's rows, its entry from Python, the pool's worker.
 
-The thread pool cuts the chunks of one row into shares, one for each thread that may help: a thread takes its own
-first, run after run, so that what it wrote for the next row is in its own cache, and then what others have not
-begun. A share is one atomic word, epoch << 32 | chunks not yet claimed. The publisher writes the row's call into
-the pool, the shares, and then the ticket, epoch << 32 | shares. Whoever swaps a share for one with a chunk
-less has claimed that chunk; the swap fails when the epoch has moved on, so that what was read of the call is
-that epoch's. The publisher claims chunks like everyone else and at the end waits for claimed chunks only: a
-worker that never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
-A run that is to stop leaves out the chunks that nobody has begun.
+The thread pool cuts the chunks of one row into shares, one for each thread that may help. A thread takes its
+own first, run after run, so that what it wrote for the next row is in its own cache, and then what others
+have not begun. A share is one atomic word, epoch << 32 | chunks not yet claimed. The publisher writes the
+row's call into the pool, the shares, and then the ticket, epoch << 32 | shares. Whoever swaps a share for one
+with a chunk less has claimed that chunk; the swap fails when the epoch has moved on, so that what was read of
+the call is that epoch's. The publisher claims chunks like everyone else and at the end waits for claimed
+chunks only: a worker that never wakes costs nothing. A publisher that finds the pool taken runs its chunks
+alone. A run that is to stop leaves out the chunks that nobody has begun.
 
 Whether threads help is measured: two processors may be one core, or busy with other work. The first runs of a
-row that is cut are trials, in turns with the pool and alone, and from then on it runs the faster way. Runs with
-the pool are timed on, so that a row whose helpers have been taken away runs alone a few runs later.
+row that is cut are trials, in turns with the pool and alone, and from then on it runs the faster way. Runs
+with the pool are timed on, so that a row whose helpers have been taken away runs alone a few runs later.
 """
 
 from numba import carray, njit
@@ -19,6 +19,7 @@ from numba import carray, njit
 from ....lite.native_blocks import (
     CHOICE,
     LINE_BYTES,
+    MOST_THREADS,
     PLAN,
     PLAN_HOLDER,
     POOL,
@@ -76,7 +77,7 @@ SMOOTHING = 8  # of the time with the pool, to which a run adds one part in so m
 
 @njit(error_model="numpy")
 def claim_chunks(pool, epoch, shares, share, is_worker):
-    """Claim and run the chunks of a share that nobody has begun; gives how many, -1 when the epoch has moved on."""
+    """Claim and run the chunks of a share that nobody has begun; how many, -1 when the epoch has moved on."""
     kernel = atomic_load(pool + CALL_KERNEL)
     args = atomic_load(pool + CALL_ARGS)
     chunks = atomic_load(pool + CALL_CHUNKS)
@@ -115,9 +116,9 @@ def wake_workers(pool, shares):
     futex = atomic_load(pool + FUTEX)
     if futex != 0 and atomic_load(pool + ASLEEP) > 0:
         atomic_add(pool + WAKEUPS, 1)
-        threads = (1 << min(shares, BITS)) - 1
+        threads = (1 << min(shares, BITS)) - 1  # those that share a bit with one that is meant wake up, too
         syscall = atomic_load(pool + SYSCALL)
-        call7(syscall, futex, pool + WAKEUPS, FUTEX_WAKE_BITSET_PRIVATE, shares, 0, 0, threads)
+        call7(syscall, futex, pool + WAKEUPS, FUTEX_WAKE_BITSET_PRIVATE, MOST_THREADS, 0, 0, threads)
 
 
 @njit(error_model="numpy")
@@ -298,7 +299,7 @@ def rest(pool, seen, number):
 
 @kernels.add(POOL)
 def work(a, number, chunks):
-    """A thread of the pool; number is its own, from 1 on, chunks the pool's address. Returns when the pool stops."""
+    """A thread of the pool, until that stops; number is its own, from 1 on, chunks the pool's address."""
     pool = chunks
     seen = 0
     spins = 0
