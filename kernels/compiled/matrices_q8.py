@@ -16,7 +16,7 @@ kernels = KernelSources()
 
 
 def add_pairs(name: str, of_one: str) -> None:
-    """x[x_index[b]] times packed w[w_index[b]]. More chunks than batches are of each batch's rows."""
+    """x[x_index[b]] times packed w[w_index[b]]."""
     gemm = njit(error_model="numpy")(products[of_one].function)
 
     @kernels.add(BATCH_MATMUL_Q8, name)
@@ -24,7 +24,7 @@ def add_pairs(name: str, of_one: str) -> None:
         x_index = carray(int64_pointer(a.x_index), a.batches)
         w_index = carray(int64_pointer(a.w_index), a.batches)
         begin, end, part, parts = 0, a.batches, chunk, chunks
-        if chunks <= a.batches:
+        if not a.split_rows:
             begin, end = a.batches * chunk // chunks, a.batches * (chunk + 1) // chunks
             part, parts = 0, 1
         block = carray(_gemm_at(a.blocks + chunk * _BLOCK_BYTES), 1)[0]

@@ -33,7 +33,7 @@ from .blocks import (
     PACK_MATRICES_F32,
     PACK_MATRICES_Q8,
 )
-from .cutting import address, block_rows, packed_columns
+from .cutting import address, block_rows, longest_part, packed_columns
 from .filter_q8 import (
     hybrid_output,
     joined,
@@ -52,6 +52,7 @@ from .sums import HybridSums, QuantizedSums, sums_fit
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
 _PACKED_PER_NS = 2
 _MOST_UNPACKED = 3  # rows by matrices that are no constants
+_UNEQUAL = 1.1  # by how much one thread's share of the pairs may exceed another's
 _FLOAT_NS, _BYTES_NS, _PLAIN_NS = 1 / 50, 1 / 200, 0.1  # for a multiplication
 
 Calls = Callable[[FilterNode, BatchMatmulGeometry], list[KernelCall]]
@@ -221,9 +222,14 @@ def _pairs_call(
     block["block_rows"] = block_rows(_BLOCK_BYTES, g.depth, 14)
     work_ns = g.multiplies * _BYTES_NS
     by_batches = g.batches > 1 and work_ns / g.batches < LONGEST_NS
+    if by_batches and n.context.num_threads > 1:
+        # Threads get equal shares of the rows where they would not of the pairs.
+        chunks, threads = n.chunks(work_ns), n.context.num_threads
+        by_batches = longest_part(g.batches, chunks, threads) * threads <= _UNEQUAL * g.batches
     chunks = n.chunks(work_ns, g.batches if by_batches else g.rows)
     copies = np.repeat(block, chunks)
     args = g.block(BATCH_MATMUL_Q8)
+    args["split_rows"] = not by_batches
     args["blocks"], args["w_bytes"] = address(copies), packed.size // g.w_matrices
     args["x_bytes"], args["y_bytes"] = g.rows * x_stride, g.rows * g.columns * n.y.dtype.itemsize
     tensors, keep = {"x": n.x, "y": n.y}, [copies, output, g.x_index, g.w_index]

@@ -78,8 +78,9 @@ _PAIRS = "x w y x_index w_index batches"
 # w are panels, w_bytes bytes for each matrix.
 BATCH_MATMUL_F32 = argument_block(_PAIRS + " rows columns depth w_bytes block_rows")
 # One GEMM_Q8 for each pair. blocks is room for one for each chunk, filled but for the addresses of x, w,
-# y and sums, which are those of the first matrix plus the pair's indices times these bytes.
-BATCH_MATMUL_Q8 = argument_block(_PAIRS + " sums blocks x_bytes w_bytes y_bytes sums_bytes")
+# y and sums, which are those of the first matrix plus the pair's indices times these bytes. Chunks are of
+# each pair's rows if split_rows, else of the pairs.
+BATCH_MATMUL_Q8 = argument_block(_PAIRS + " sums blocks x_bytes w_bytes y_bytes sums_bytes split_rows")
 # The same of a few rows, with w as it lies: [matrices, columns, depth] if by_columns, else [matrices, depth,
 # columns] ...
 BATCH_MATMUL_ROWS_F32 = argument_block(_PAIRS + " rows columns depth by_columns")

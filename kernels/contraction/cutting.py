@@ -99,13 +99,13 @@ def cut(
     parts, panels = -(-rows // _LEAST_ROWS), -(-columns // PANEL_COLUMNS)
     split = may_split_columns and rows < TILE_ROWS * chunks
     if split and threads > 1:
-        by_rows = _longest_part(parts, chunks, threads) * _LEAST_ROWS / rows
-        split = _longest_part(panels, chunks, threads) * PANEL_COLUMNS / columns <= by_rows
+        by_rows = longest_part(parts, chunks, threads) * _LEAST_ROWS / rows
+        split = longest_part(panels, chunks, threads) * PANEL_COLUMNS / columns <= by_rows
     args["split_columns"] = split
     return min(chunks, panels if split else parts)
 
 
-def _longest_part(units: int, chunks: int, threads: int) -> int:
+def longest_part(units: int, chunks: int, threads: int) -> int:
     """How many of the units one thread gets where they are cut into so many chunks at most."""
     chunks = min(units, chunks)
     return -(-units // chunks) * -(-chunks // threads)
