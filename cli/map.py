@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..lite.environment import processors
 from .console import echo, make_progress_console
 from .json_output import json_option, print_json
 from .model_options import model_argument, resolver_option
@@ -102,7 +102,7 @@ def command(
     left = [part for part in parts if not job.is_done(part)]
     done = [job.do(part) for part in parts if job.is_done(part)]
     begin = time.perf_counter()
-    count = workers or os.cpu_count() or 1
+    count = workers or processors()
     told = sum(result.rows for result in done)
     # Engines print what befalls their workers, which is no part of the results.
     with _progress(sum(part.rows for part in parts), told) as advance, redirect_stdout(sys.stderr):

@@ -1,4 +1,4 @@
-"""The environment variables that numlite reads, and a warning of those that nothing reads."""
+"""The environment variables that numlite reads, a warning of those that nothing reads, and processors."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ VARIABLES = {
 
 
 _KEPT_MIB = 1024
+
+
+def processors() -> int:
+    """How many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def kept_bytes() -> int:

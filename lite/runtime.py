@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .cancellation import Cancellation
+from .environment import processors
 from .resources import Resources
 
 if TYPE_CHECKING:
@@ -107,11 +108,12 @@ class Runtime:
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""
-        if self.num_threads == 1:
+        threads = min(self.num_threads, processors())  # more would only wait for each other
+        if threads == 1:
             return None
         from .thread_pool import shared_pool
 
-        return shared_pool(self.num_threads, self.library)
+        return shared_pool(threads, self.library)
 
 
 class Callees:

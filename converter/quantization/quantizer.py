@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
@@ -11,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ...lite.environment import processors
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
 from ..model_runner import model_interpreter
@@ -151,7 +151,7 @@ class Quantizer:
         else:
             from .calibration_processes import calibrate_in_processes
 
-            count = jobs or os.cpu_count() or 1
+            count = jobs or processors()
             found = calibrate_in_processes(model, samples, sites, observer, free, count)
         if previous_calibration_result is not None:
             found.merge(previous_calibration_result)

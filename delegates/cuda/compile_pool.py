@@ -20,7 +20,7 @@ from shutil import rmtree
 from threading import Condition, Thread, current_thread
 
 from ...lite.available_memory import available_bytes
-from ...lite.environment import for_children
+from ...lite.environment import for_children, processors
 from ...lite.errors import UnsupportedError
 from .cubin import Cubin
 from .launch import Kernel
@@ -104,7 +104,7 @@ class CompilePool:
             thread.join(timeout=5)
 
     def _most_threads(self) -> int:
-        room = max(1, min(_processors(), available_bytes() // _PROCESS_BYTES + len(self._threads)))
+        room = max(1, min(processors(), available_bytes() // _PROCESS_BYTES + len(self._threads)))
         wanted = len(self._urgent) + len(self._later) + len(self._running)
         return min(wanted, room if self._urgent else max(1, room // 2))
 
@@ -133,7 +133,7 @@ class CompilePool:
             if me in self._threads and not self._urgent and not self._later:
                 self._condition.wait(_IDLE_S)
             jobs = self._urgent or self._later
-            too_many = jobs is self._later and len(self._threads) > max(1, _processors() // 2)
+            too_many = jobs is self._later and len(self._threads) > max(1, processors() // 2)
             if me not in self._threads or not jobs or too_many:
                 self._threads.pop(me, None)
                 return None
@@ -230,13 +230,6 @@ class _Process:
         self.kill()
         self._process.communicate()
         rmtree(self._folder, ignore_errors=True)
-
-
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 _POOLS: dict[int, CompilePool] = {}

@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numlite import Interpreter
 from numlite.kernels.compiled.driver.executor import FIRST_AGAIN, RUNS, TRIALS
-from numlite.lite import thread_pool
+from numlite.lite import runtime, thread_pool
 from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
+from numlite.tests.small_models import chain
 
 from .native_kernels import LIBRARY, Work
 
@@ -126,6 +128,7 @@ sys.path.insert(0, {path!r})
 from native_kernels import LIBRARY, Work
 from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
+from numlite.tests.small_models import chain
 work = Work([8] * 20, 1000)
 plan = NativePlan(work.rows, LIBRARY, shared_pool(4, LIBRARY))
 def forever():
@@ -146,7 +149,7 @@ def test_python_exits_while_the_pool_lives(daemon: bool) -> None:
 NO_FUTEX = """
 import sys
 sys.path.insert(0, {path!r})
-from numlite.lite import thread_pool
+from numlite.lite import runtime, thread_pool
 thread_pool._FUTEX_CALLS.clear()
 from native_kernels import LIBRARY, Work
 from numlite.lite.native_plan import NativePlan
@@ -238,3 +241,16 @@ def test_more_threads_than_processors_run_each_chunk_once(num_threads: int) -> N
         choices(plan)["shared"] = 0 if n % 3 else 1 << 40
         assert plan.invoke() == 0
     assert work.done(30)
+
+
+@pytest.mark.parametrize(("asked", "processors", "wanted"), [(8, 2, [2]), (2, 8, [2]), (64, 1, [])])
+def test_no_more_threads_run_than_there_are_processors(
+    asked: int, processors: int, wanted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would wait for each other; kernels are cut for as many as were asked for all the same."""
+    found: list[int] = []
+    monkeypatch.setattr(thread_pool, "shared_pool", lambda count, library: found.append(count))
+    monkeypatch.setattr(runtime, "processors", lambda: processors)
+    interpreter = Interpreter(model_content=chain(), num_threads=asked)
+    interpreter.allocate_tensors()
+    assert found == wanted

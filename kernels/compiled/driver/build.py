@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from ....lite.environment import for_children
+from ....lite.environment import for_children, processors
 from ..language.target import target
 from ..language.targets import Target
 from .sources import family_digest, source_bytes
@@ -40,7 +39,7 @@ def build(
     that fails, once the others are done, and OSError when no process can be started.
     """
     made_for = made_for or target()
-    count = min(len(families), _processors())
+    count = min(len(families), processors())
     queue, lock, failures = deque(_largest_first(families)), threading.Lock(), list[BaseException]()
 
     def work(process: subprocess.Popen[bytes]) -> None:
@@ -69,12 +68,6 @@ def build(
             process.communicate()
     if failures:
         raise failures[0]
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _largest_first(families: Sequence[str]) -> list[str]:
