@@ -130,10 +130,18 @@ def depthwise_filter_gradient(
 def depthwise_input_gradient(
     shape: tuple[int, ...], w: np.ndarray, gradient: np.ndarray, window: Window
 ) -> np.ndarray:
-    """The gradient of a depthwise input of the shape [N, spatial, C], for gradient [N, output, C M]."""
+    """The gradient of a depthwise input of the shape [N, spatial, C], for gradient [N, output, C M].
+
+    Where no output saw an input through a tap, the tap counts as often as it would with a gradient of 0.
+    Source: TensorFlow tensorflow/core/kernels/depthwise_conv_grad_op.cc, CopyOutputBackpropRegion.
+    """
     dx = padded_zeros(shape, window, wide_type(w.dtype))
     dy, filters = widened(gradient), widened(w)
     dy = dy.reshape(*dy.shape[:-1], *w.shape[-2:])
     for tap, slices in tap_slices(window):
         dx[slices] += (dy * filters[tap]).sum(axis=-1)
+        if not np.isfinite(filters[tap]).all():
+            unseen = np.ones(dx.shape[:-1], bool)
+            unseen[slices] = False
+            dx[unseen] += (0 * filters[tap]).sum(axis=-1)
     return dx[inside(window)].astype(w.dtype)

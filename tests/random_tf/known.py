@@ -72,7 +72,7 @@ KNOWN = (
     Known(
         (
             *("AvgPool", "MaxPoolWithArgmax", "MaxPoolGradWithArgmax", "QuantizedMaxPool"),
-            "DepthwiseConv2dNativeBackpropFilter",
+            *("DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput"),
         ),
         r"(strides|dilations) must be 1 at batch and channels",
         "TensorFlow does not look at the stride or dilation of channels, and takes it for 1",

@@ -139,3 +139,13 @@ def test_bias_is_added_along_channels() -> None:
     np.testing.assert_array_equal(y, x + np.array([[1], [2], [3]], np.float32))
     with pytest.raises(InvalidArgumentError, match="bias must be"):
         run("BiasAdd", [x, np.zeros(3, np.float32)], T="f32")
+
+
+def test_a_depthwise_tap_that_saw_nothing_counts_as_of_zeros_in_the_gradient() -> None:
+    """Where a weight is infinite that is no number; TensorFlow 2.21's values."""
+    w = np.array([1, np.inf, 1], np.float32).reshape(1, 3, 1, 1)
+    dy = np.ones((1, 1, 3, 1), np.float32)
+    inputs = [np.int32([1, 1, 5, 1]), w, dy]
+    modes = {"strides": "list(i64)$1,1,1,1", "padding": "string$VALID"}
+    (dx,) = run("DepthwiseConv2dNativeBackpropInput", inputs, T="f32", **modes)
+    assert np.array_equal(dx.ravel(), np.float32([np.nan, np.inf, np.inf, np.inf, np.nan]), equal_nan=True)
