@@ -142,7 +142,7 @@ def test_bias_is_added_along_channels() -> None:
 
 
 def test_a_depthwise_tap_that_saw_nothing_counts_as_of_zeros_in_the_gradient() -> None:
-    """Where a weight is infinite that is no number; TensorFlow 2.21's values."""
+    """Where a weight is infinite that is no number; TensorFlow 2.21's values, without oneDNN."""
     w = np.array([1, np.inf, 1], np.float32).reshape(1, 3, 1, 1)
     dy = np.ones((1, 1, 3, 1), np.float32)
     inputs = [np.int32([1, 1, 5, 1]), w, dy]
