@@ -80,6 +80,15 @@ def flat_copy_calls(context: Context, x: Tensor, y: Tensor, nbytes: int) -> list
     return [call]
 
 
+def copy_to_array(x: Tensor, y: np.ndarray) -> list[KernelCall]:
+    """Copy a tensor's bytes to an array of as many."""
+    if not y.nbytes:
+        return []
+    args = np.zeros(1, FLAT_COPY)
+    args["nbytes"], args["target"] = y.nbytes, y.ctypes.data
+    return [KernelCall("reshape", "flat_copy", args, {"source": x}, keep=[y])]
+
+
 def _prepare_reshape(context: Context, node: Node) -> Sequence[KernelCall] | None:
     if len(node.inputs) not in (1, 2) or len(node.outputs) != 1:
         raise PrepareError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...kernels.reshape import copy_to_array
 from ...lite.interpreter import Interpreter
 from ...lite.model import Model
 from ..model_runner import model_interpreter
@@ -19,6 +20,8 @@ from .float_graph import FloatGraph, Site, Step
 from .reader_functions import Function, logistic
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
+    from ...lite.node_context import NodeContext
     from ...lite.subgraph import Subgraph
 
 _AS_THEY_ARE = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
@@ -98,28 +101,58 @@ def end_values(
     A watcher sees all tensors that the samples of some numbers give.
     """
     interpreter = model_interpreter(model)
-    found: Values = []
-    watchers: dict[Site, list[Callable[[np.ndarray], None]]] = {}
-    for graph, name in ends:
-        values: list[np.ndarray] = []
-        found.append(values)
-        site = _named(interpreter, graph, name)
-        watchers.setdefault(site, []).append(_reader(interpreter, site, values))
-
+    sites = [_named(interpreter, graph, name) for graph, name in ends]
+    reads = [_reader(interpreter, site) for site in sites]
+    found: Values = [[] for _ in sites]
+    # In a model of one subgraph each tensor has one value a run, which may be taken when that is over.
+    copies = _Copies(interpreter, sites) if watcher is None and len(interpreter.subgraphs) == 1 else None
     number = -1
 
     def see(subgraph: Subgraph, tensors: Sequence[int]) -> None:
         for t in tensors:
             site = Site(subgraph.index, t)
-            for read in watchers.get(site, ()):
-                read(subgraph.tensors[t].array())
+            for place, own in enumerate(sites):
+                if own == site:
+                    found[place].append(reads[place](subgraph.tensors[t].array()))
             if watcher is not None and number in watched:
                 watcher(site, subgraph.tensors[t].array())
 
-    interpreter.observe(see)
+    interpreter.observe(see, None if copies is None else copies.calls)
     for number, sample in enumerate(samples):
+        seen = [len(values) for values in found]
         run_sample(interpreter, sample, f"sample {number}")
+        for values, count, site, read in zip(found, seen, sites, reads, strict=True):
+            copy = copies.value(site) if copies is not None and len(values) == count else None
+            if copy is not None:
+                values.append(read(copy))
     return found
+
+
+class _Copies:
+    """Copies of tensors' values that calls among those of the model make, so that it stays one native call.
+
+    What no such call can copy, since its shape is known late or Python makes it, is left to an observer.
+    """
+
+    def __init__(self, interpreter: Interpreter, sites: Collection[Site]) -> None:
+        self._interpreter, self._sites = interpreter, frozenset(sites)
+        # One for each shape, since plans of shapes that there were may come back.
+        self._made: dict[tuple[Site, tuple[int, ...]], np.ndarray] = {}
+
+    def calls(self, subgraph: NodeContext, tensors: Sequence[int]) -> list[KernelCall]:
+        """A Probe."""
+        found = []
+        for t in tensors:
+            site, tensor = Site(subgraph.index, t), subgraph.tensors[t]
+            if site in self._sites:
+                copy = self._made.setdefault((site, tensor.shape), np.empty(tensor.shape, tensor.dtype))
+                found += copy_to_array(tensor, copy)
+        return found
+
+    def value(self, site: Site) -> np.ndarray | None:
+        """That of the last run, None where no call has copied it."""
+        tensor = self._interpreter.tensor(site.tensor, site.graph)
+        return self._made.get((site, tensor.shape))
 
 
 def _named(interpreter: Interpreter, graph: int, name: str) -> Site:
@@ -127,14 +160,11 @@ def _named(interpreter: Interpreter, graph: int, name: str) -> Site:
     return Site(graph, next(t for t, tensor in enumerate(tensors) if tensor.name == name))
 
 
-def _reader(interpreter: Interpreter, site: Site, into: list[np.ndarray]) -> Callable[[np.ndarray], None]:
+def _reader(interpreter: Interpreter, site: Site) -> Callable[[np.ndarray], np.ndarray]:
+    """What makes real numbers of a tensor's values."""
     quantization = interpreter.tensor(site.tensor, site.graph).quantization
     scale, zero = (quantization.scales[0], quantization.zero_points[0]) if quantization else (1.0, 0)
-
-    def read(values: np.ndarray) -> None:
-        into.append((values.astype(np.float64) - float(zero)) * float(scale))
-
-    return read
+    return lambda values: (values.astype(np.float64) - float(zero)) * float(scale)
 
 
 def shift(real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray:

@@ -45,24 +45,24 @@ def nearest_f32(a, chunk, chunks):
 
 @njit(error_model="numpy")
 def _round_column(a, column, row, rows):
-    """Some rows of a column: their integers, and the errors, which those behind it make good for."""
+    """Some rows of a column: their integers, and the errors, which those before it make good for."""
     low, high, at = a.low, a.high, column * a.rows + row
-    left, steps, q, errors = a.left + 8 * at, a.steps + 8 * at, a.q + at, a.errors + 8 * at
-    diagonal = read_f64(a.factor, column * a.stride + column)
+    left, w, steps = a.left + 8 * at, a.w + 8 * at, a.steps + 8 * at
+    q, errors = a.q + at, a.errors + 8 * at
     for i in range(rows):
-        own, step = _read_back(left, i), read_f64(steps, i)
-        whole = min(max((own / step + _TO_WHOLE) - _TO_WHOLE, low), high)
+        step = read_f64(steps, i)
+        whole = min(max((_read_back(left, i) / step + _TO_WHOLE) - _TO_WHOLE, low), high)
         write_i8(q, i, np.int8(whole))
-        write_f64(errors, i, (own - whole * step) / diagonal)
+        write_f64(errors, i, read_f64(w, i) - whole * step)
 
 
 @njit(error_model="numpy")
-def _take_off(a, column, other, row, rows):
-    """What a column's errors ask of another one behind it."""
+def _add_errors(a, column, other, row, rows):
+    """What a column's errors ask of another one before it."""
     factor = read_f64(a.factor, column * a.stride + other)
     errors, left = a.errors + 8 * (column * a.rows + row), a.left + 8 * (other * a.rows + row)
     for i in range(rows):
-        write_f64(left, i, _read_back(left, i) - factor * _read_back(errors, i))
+        write_f64(left, i, _read_back(left, i) + factor * _read_back(errors, i))
 
 
 @kernels.add(COLUMNS)
@@ -70,9 +70,9 @@ def columns_f64(a, chunk, chunks):
     row = 0
     while row < a.rows:
         rows = min(_ROWS, a.rows - row)
-        for column in range(a.columns):
+        for column in range(a.columns - 1, -1, -1):
             _round_column(a, column, row, rows)
-            for other in range(column + 1, a.columns):
-                _take_off(a, column, other, row, rows)
+            for other in range(column):
+                _add_errors(a, column, other, row, rows)
         row += rows
     return 0
