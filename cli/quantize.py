@@ -193,14 +193,14 @@ def command(
     """Quantizes MODEL, a float .tflite file, and shows what became of its operators."""
     from ..converter.quantization.quantizer import Quantizer
     from ..converter.quantization.recipe import Rule, load_recipe
-    from ..converter.quantization.report import trials
-    from ..converter.quantization.validation import parsed_goal
 
     check_output(output, model=model)
     if report is not None:
         check_output(report, model=model)
     for goal in (auto, require):
         if goal is not None:
+            from ..converter.quantization.validation import parsed_goal
+
             parsed_goal(goal)
     if len([given for given in (calibrate, ranges, random_calibration) if given]) > 1:
         raise click.UsageError("--calibrate, --ranges, --random-calibration: only one of them can be given")
@@ -251,6 +251,8 @@ def command(
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
     if report is not None:
+        from ..converter.quantization.report import trials
+
         replace(made.report, tried=trials(tried, taken)).save(report)
         echo(f"{report}: {counted(len(made.report.layers), 'operator')}")
     if validate is not None and not _validated(made, data.of(model, validate), labels, require):

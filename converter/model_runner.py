@@ -5,7 +5,6 @@ It stands alone, since it reaches for kernels, their compiler and a delegate.
 
 from __future__ import annotations
 
-from ..delegates.flex import FlexDelegate
 from ..kernels.compiled.driver.library import Library
 from ..kernels.register import BuiltinOpResolver
 from ..lite.interpreter import Interpreter
@@ -21,5 +20,7 @@ def model_interpreter(model: Model, preserve_all_tensors: bool = False) -> Inter
     resolver = BuiltinOpResolver()
     interpreter = Interpreter(model, resolver, Library(), Settings(preserve_all_tensors=preserve_all_tensors))
     if interpreter.has_flex_operators:
+        from ..delegates.flex import FlexDelegate  # few models need it, and what it imports is much
+
         interpreter.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
     return interpreter

@@ -22,6 +22,7 @@ MAX_BYTES = 2**31 - 1
 
 _SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "f": 4, "q": 8, "Q": 8, "d": 8}
 _INTEGERS = "bBhHiIqQ"
+_IS_SCALAR, _IS_UNION_TYPE, _IS_CHILD = range(3)
 _PACK = {code: struct.Struct("<" + code).pack_into for code in _SIZES}
 
 
@@ -46,32 +47,31 @@ class Writer:
 
     def table(self, table: TableT) -> int:
         """Write a table and all that it holds; returns its position."""
-        found = [(field, self._value(table, field)) for field in table.fields]
-        present = [(field, value) for field, value in found if value is not None]
-        layout = _layout(tuple([field for field, _ in present]))
+        present, slots = [], []
+        for field, name, default, kind in _written(type(table)):
+            value = getattr(table, name)
+            if kind is _IS_UNION_TYPE and value == 0:
+                value = self._union_type(table, field)
+            # The file need not hold what readers take for it.
+            if value is None or (kind is not _IS_CHILD and value == default):
+                continue
+            present.append((field, value, kind is _IS_CHILD))
+            slots.append(field.slot)
+        layout = _layout(type(table), tuple(slots))
         at = self._vtable(layout.vtable)
         self._align(layout.alignment)
         position = len(self.out)
         self.out += bytes(layout.size)
         _PACK["i"](self.out, position, position - at)
         children = []
-        for (field, value), place in zip(present, layout.places, strict=True):
-            if field.kind == "scalar":
-                self._scalar(field, position + place, value)
-            else:
+        for (field, value, is_child), place in zip(present, layout.places, strict=True):
+            if is_child:
                 children.append((position + place, field, value))
+            else:
+                self._scalar(field, position + place, value)
         for where, field, value in children:
             self._child(where, field, value)
         return position
-
-    def _value(self, table: TableT, field: Field) -> Any:
-        """The field's value, or None where the file need not hold it."""
-        value = getattr(table, field.name)
-        if field.kind != "scalar":
-            return value
-        if field.name.endswith("_type") and value == 0:
-            value = self._union_type(table, field)
-        return None if value == field.default else value
 
     def _union_type(self, table: TableT, type_field: Field) -> int:
         """Number of the table that the union beside a type field holds (0 where it is no union)."""
@@ -170,8 +170,23 @@ class _Layout(NamedTuple):
     places: tuple[int, ...]
 
 
+@lru_cache(maxsize=256)
+def _written(table: type[TableT]) -> tuple[tuple[Field, str, object, int], ...]:
+    """A table's fields with their names and defaults, and what their values are."""
+
+    def kind(field: Field) -> int:
+        if field.kind != "scalar":
+            return _IS_CHILD
+        return _IS_UNION_TYPE if field.name.endswith("_type") else _IS_SCALAR
+
+    return tuple((field, field.name, field.default, kind(field)) for field in table.fields)
+
+
 @lru_cache(maxsize=1024)
-def _layout(present: tuple[Field, ...]) -> _Layout:
+def _layout(table: type[TableT], slots: tuple[int, ...]) -> _Layout:
+    """That of a table with the fields of these slots; other keys would take longer to look up."""
+    of_slot = {field.slot: field for field in table.fields}
+    present = [of_slot[slot] for slot in slots]
     size, alignment, places = 4, 4, dict[str, int]()
     for field in sorted(present, key=lambda field: -_inline_size(field)):
         width = _inline_size(field)

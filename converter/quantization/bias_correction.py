@@ -64,7 +64,7 @@ class FilterInput:
             own_rows = _places(at_rows, row * options.dilation_h_factor, options.stride_h, height)
             for column in range(columns):
                 own = _places(at_columns, column * options.dilation_w_factor, options.stride_w, width)
-                found[row, column] = mean[own_rows][:, own].sum(axis=(0, 1))
+                found[row, column] = mean[own_rows, own].sum(axis=(0, 1))
         return found / max(at_rows.out_size * at_columns.out_size, 1)
 
 
@@ -87,10 +87,13 @@ def filter_inputs(graph: FloatGraph) -> list[FilterInput]:
     return found
 
 
-def _places(window: Any, offset: int, stride: int, size: int) -> np.ndarray:
+def _places(window: Any, offset: int, stride: int, size: int) -> slice:
     """Which rows (or columns) of the image an element of the filter meets."""
-    places = np.arange(window.out_size) * stride - window.pad_before + offset
-    return places[(places >= 0) & (places < size)]
+    first = offset - window.pad_before
+    missing = max(-(first // stride), 0)  # of those before the image
+    begin = first + missing * stride
+    end = min(first + window.out_size * stride, size)
+    return slice(begin, max(end, begin), stride)
 
 
 def correction(step: Step, means: np.ndarray, error: np.ndarray) -> np.ndarray:

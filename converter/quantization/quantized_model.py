@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from ..flatbuffer import ModelFile
 from .calibrate import Sample
 from .integer_recipe import Preparation
 from .model_editor import ModelEditor
-from .report import Report, made_report
-from .validation import Labels, Validation, validate
 from .weight_rewrite import Outcome
+
+if TYPE_CHECKING:
+    from .report import Report
+    from .validation import Labels, Validation
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,14 @@ class QuantizedModel:
     @cached_property
     def report(self) -> Report:
         """What each operator became and what it costs, measured on the samples where there are some."""
+        from .report import made_report  # who only quantizes needs none
+
         return made_report(self)
 
     def validate(self, samples: Iterable[Sample], labels: Labels | None = None) -> Validation:
         """How near it comes to the float model on samples that it was not calibrated with."""
+        from .validation import validate
+
         return validate(self.source, Model(self.quantized_model), samples, labels)
 
     def export_model(self, path: str | PathLike[str], overwrite: bool = True) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...lite.environment import processors
 from ...lite.errors import ModelError, UnsupportedError
@@ -21,7 +21,6 @@ from .centered_readers import center_readers
 from .centered_streams import center_streams
 from .channel_ranges import ChannelObserver
 from .channel_sets import ChannelSets
-from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
 from .float_graph import FloatGraph, Site
 from .folded_factors import fold_factors
@@ -47,8 +46,10 @@ from .recipe import Recipe, Rule, load_recipe
 from .recurrent_ranges import add_inner_tensors, inner_watchers
 from .scheme import Scheme
 from .trained_ranges import TrainedModel, trained_model
-from .validation import parsed_goal
 from .weight_rewrite import Outcome, rewrite_weights, scope_of
+
+if TYPE_CHECKING:
+    from .fewest_floats import Chosen
 
 # Of update_quantization_recipe: bits by the names of weights' types.
 _WEIGHTS = {"int8": 8, "int4": 4, "int2": 2, "float16": 16}
@@ -261,6 +262,9 @@ class Quantizer:
         result has kept. Raises ModelError for a recipe without integer activations, a result without samples,
         and a goal that the float model does not reach.
         """
+        from .fewest_floats import fewest_floats  # what measures and tells is much
+        from .validation import parsed_goal
+
         parsed_goal(goal)
         if not activation_schemes(self._recipe):
             raise ModelError("auto: the recipe must have integer activations, got one without")
