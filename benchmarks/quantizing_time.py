@@ -1,8 +1,9 @@
-"""Time and memory to quantize a net with data: numlite's process against TensorFlow's and ai-edge-quantizer's.
+"""Time and memory to quantize a net with data, beside TensorFlow's converter and ai-edge-quantizer.
 
-    python benchmarks/quantizing_time.py DIR --tensorflow PYTHON --quantizer PYTHON --make   # MobileNetV2 of 224
+    python benchmarks/quantizing_time.py DIR --tensorflow PYTHON --quantizer PYTHON --make
     python benchmarks/quantizing_time.py DIR --tensorflow PYTHON --quantizer PYTHON
 
+DIR holds float.pb, float.tflite and samples.npy: --make makes those of MobileNetV2 of 224 x 224 there first.
 Each PYTHON is that of an environment with the package. All make int8 models of 100 samples, calibration
 included, and start anew: TensorFlow from the frozen graph, which it converts in the same go, the others from
 TensorFlow's float .tflite. The processes run in turns; the first of each, which fills caches, does not count.
@@ -91,11 +92,11 @@ def cost(command: list[str]) -> Cost:
 
 def commands(folder: Path, tensorflow: str | None, quantizer: str | None) -> dict[str, list[str]]:
     """By what they are called in the table; each writes a file of its own."""
-    found = {}
+    found, where = {}, str(folder)
     if tensorflow:
-        found["TensorFlow's converter"] = [tensorflow, "-c", TENSORFLOW, str(folder), str(folder / "tf.tflite")]
+        found["TensorFlow's converter"] = [tensorflow, "-c", TENSORFLOW, where, f"{where}/tensorflow.tflite"]
     if quantizer:
-        found["ai-edge-quantizer"] = [quantizer, "-c", QUANTIZER, str(folder), str(folder / "aeq.tflite")]
+        found["ai-edge-quantizer"] = [quantizer, "-c", QUANTIZER, where, f"{where}/quantizer.tflite"]
     given = ["--calibrate", str(folder / "samples.npy"), "--io", "int8", "-o", str(folder / "numlite.tflite")]
     ours = [sys.executable, "-m", "numlite", "quantize", str(folder / "float.tflite"), *given]
     return found | {"numlite quantize --improve none": [*ours, "--improve", "none"], "numlite quantize": ours}

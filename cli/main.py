@@ -35,6 +35,9 @@ COMMANDS = {
     "demo": ("demo", "Convert a small classifier, run it, and show how it did."),
 }
 
+# Threads of NumPy's linear algebra would gain these nothing: they spin as they start, and as they wait.
+_OF_SMALL_MATRICES = ("quantize",)
+
 
 class _Commands(click.Group):
     """Subcommands by the table above."""
@@ -45,6 +48,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        if name in _OF_SMALL_MATRICES:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which NumPy reads when it is imported
         module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
         command = module.command
         assert isinstance(command, click.Command)

@@ -37,8 +37,8 @@ HISTOGRAM = np.dtype(
 # x / scale, halves away from zero, between low and high.
 NEAREST = _block("x scales y", "outer channels inner")
 
-# left, w and steps are float64 [columns, rows], factor float64 [columns, stride], of which what lies below the
-# diagonal is read. From the last column to the first q, int8 [columns, rows], becomes the nearest of
+# left, w and steps are float64 [columns, rows], factor float64 [columns, stride], of which what lies below
+# the diagonal is read. From the last column to the first q, int8 [columns, rows], becomes the nearest of
 # left / steps, halves to even, between low and high; errors, float64 [columns, rows], what w is more than
 # that. Each column takes what those behind it ask of it, by the factor's column.
 COLUMNS = _block("left w steps factor q errors", "columns rows stride")

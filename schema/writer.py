@@ -47,17 +47,18 @@ class Writer:
 
     def table(self, table: TableT) -> int:
         """Write a table and all that it holds; returns its position."""
+        made: Any = type(table)
         present, slots = [], []
-        for field, name, default, kind in _written(type(table)):
+        for field, name, default, kind in _written(made):
             value = getattr(table, name)
-            if kind is _IS_UNION_TYPE and value == 0:
+            if kind == _IS_UNION_TYPE and value == 0:
                 value = self._union_type(table, field)
             # The file need not hold what readers take for it.
-            if value is None or (kind is not _IS_CHILD and value == default):
+            if value is None or (kind != _IS_CHILD and value == default):
                 continue
-            present.append((field, value, kind is _IS_CHILD))
+            present.append((field, value, kind == _IS_CHILD))
             slots.append(field.slot)
-        layout = _layout(type(table), tuple(slots))
+        layout = _layout(made, tuple(slots))
         at = self._vtable(layout.vtable)
         self._align(layout.alignment)
         position = len(self.out)
@@ -171,8 +172,8 @@ class _Layout(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _written(table: type[TableT]) -> tuple[tuple[Field, str, object, int], ...]:
-    """A table's fields with their names and defaults, and what their values are."""
+def _written(table: Any) -> tuple[tuple[Field, str, Any, int], ...]:
+    """The fields of a table's class with their names and defaults, and what their values are."""
 
     def kind(field: Field) -> int:
         if field.kind != "scalar":
@@ -183,8 +184,8 @@ def _written(table: type[TableT]) -> tuple[tuple[Field, str, object, int], ...]:
 
 
 @lru_cache(maxsize=1024)
-def _layout(table: type[TableT], slots: tuple[int, ...]) -> _Layout:
-    """That of a table with the fields of these slots; other keys would take longer to look up."""
+def _layout(table: Any, slots: tuple[int, ...]) -> _Layout:
+    """That of a class's table with the fields of these slots: other keys would take longer to look up."""
     of_slot = {field.slot: field for field in table.fields}
     present = [of_slot[slot] for slot in slots]
     size, alignment, places = 4, 4, dict[str, int]()

@@ -1,7 +1,7 @@
 """GPTQ: weights are rounded one input after another, and those that follow make good for the error.
 
-Source: Frantar et al., GPTQ (2022), algorithm 1, without the inverse of the Hessian, by what Chee et al., QuIP
-(2023), theorem 6, show to be the same.
+Source: Frantar et al., GPTQ (2022), algorithm 1, without the inverse of the Hessian: what Chee et al., QuIP
+(2023), call LDLQ, and show to be the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def gptq(
     """
     # The last column is rounded first, so that the Hessian's factor serves as it is.
     order = np.argsort(-np.diagonal(hessian), kind="stable")[::-1]
-    factor = _unit_factor(_shrunk(hessian[np.ix_(order, order)].astype(np.float64, copy=False), trust))
+    factor = _unit_factor(hessian[np.ix_(order, order)].astype(np.float64, copy=False), trust)
     # One row a column of weights, as one after the other is rounded.
     columns = np.ascontiguousarray(rows.T[order], np.float64)
     steps, step_of = scales.T.astype(np.float64), order // (rows.shape[1] // scales.shape[1])
@@ -61,23 +61,20 @@ def _round_columns(
     compiled_kernel("weight_rounding", "columns_f64")(block.ctypes.data, 0, 1)
 
 
-def _shrunk(hessian: np.ndarray, trust: float) -> np.ndarray:
-    if trust == 1:
-        return hessian
-    found = trust * hessian
-    found[np.diag_indices(len(found))] += (1 - trust) * np.diagonal(hessian)
-    return found
+def _unit_factor(hessian: np.ndarray, trust: float) -> np.ndarray:
+    """The lower factor L, ones on its diagonal, of L @ D @ L.T, the Hessian, damped until it has one.
 
-
-def _unit_factor(hessian: np.ndarray) -> np.ndarray:
-    """The lower factor L, ones on its diagonal, of L @ D @ L.T, the Hessian, damped until it has one."""
-    diagonal = np.diagonal(hessian)
-    damping = _DAMPING * (float(diagonal.mean()) or 1.0)
+    hessian is changed.
+    """
+    diagonal = np.diagonal(hessian).copy()
+    if trust != 1:
+        hessian *= trust
+    whole = trust * diagonal + (1 - trust) * diagonal
+    damping = _DAMPING * (float(whole.mean()) or 1.0)
     while True:
-        damped = hessian.copy()
-        damped[np.diag_indices(len(damped))] += damping
+        hessian[np.diag_indices(len(hessian))] = whole + damping
         try:
-            factor = np.linalg.cholesky(damped)
+            factor = np.linalg.cholesky(hessian)
         except np.linalg.LinAlgError:
             damping *= 10
             continue

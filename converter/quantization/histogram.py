@@ -109,6 +109,8 @@ class Histogram:
             return
         before = max(self.first - first, 0)
         after = max(last - (self.first + len(self.counts) - 1), 0)
+        if not before and not after:
+            return
         self.first -= before
         self.counts = np.pad(self.counts, (before, after))
 

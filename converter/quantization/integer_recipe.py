@@ -12,6 +12,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.model import Model
+from ...lite.subgraph_builder import no_collection
 from .calibration import Calibration
 from .float_graph import FloatGraph, Site, Step
 from .float_results import refusing_last_softmax
@@ -127,17 +128,18 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     mended = MendedModels(model, known)
 
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
-        return quantize_activations(
-            model,
-            known,
-            schemes,
-            ends=ends,
-            refuse=refuse,
-            mending=mending,
-            trained=bool(plan.trained),
-            variables=plan.variables,
-            mended=mended,
-        )
+        with no_collection():
+            return quantize_activations(
+                model,
+                known,
+                schemes,
+                ends=ends,
+                refuse=refuse,
+                mending=mending,
+                trained=bool(plan.trained),
+                variables=plan.variables,
+                mended=mended,
+            )
 
     def is_of_8_bits(step: Step) -> bool:
         return refuse(step) is None and schemes.of(graph, step).activation_bits == 8

@@ -75,7 +75,8 @@ def _largest_product(
     assert weights is not None
     kind = WEIGHTS[max(selection.scheme(step).weight_bits, weights.least_bits)]
     values = graph.constant(Site(step.graph, step.inputs[weights.place]))
-    (largest,) = magnitude_scales(np.abs(values).max(initial=0.0).reshape(1), kind)
+    size = max(values.max(initial=0.0), -values.min(initial=0.0))  # without an array of magnitudes
+    (largest,) = magnitude_scales(np.array([size]), kind)
     products = float(known[step.operand_sites()[0]].scale) * float(largest)
     t = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
     bias = graph.constant(Site(step.graph, t)) if t >= 0 else np.zeros(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 from weakref import WeakKeyDictionary
@@ -74,13 +75,14 @@ class ModelEditor:
         type_ = TensorType(tensor.type)
         if content is None or tensor.is_variable or tensor.sparsity is not None:
             return None
-        shape = tuple(int(size) for size in _numbers(tensor.shape))
+        shape = _numbers(tensor.shape)
+        count = math.prod(shape)
         if type_ in PACKED_BITS:
-            return elements_of(content, type_)[: int(np.prod(shape))].reshape(shape)
+            return elements_of(content, type_)[:count].reshape(shape)
         if type_ not in NUMPY_DTYPES:
             return None
         dtype = NUMPY_DTYPES[type_]
-        return content[: int(np.prod(shape)) * dtype.itemsize].view(dtype).reshape(shape)
+        return content[: count * dtype.itemsize].view(dtype).reshape(shape)
 
     def set_constant(
         self,
@@ -254,6 +256,8 @@ def builtin_code_of(entry: tflite.OperatorCodeT) -> int:
 
 
 def _numbers(values: Sequence[int] | np.ndarray | None) -> list[int]:
+    if isinstance(values, np.ndarray):
+        return values.tolist()
     return [] if values is None else [int(value) for value in values]
 
 

@@ -11,8 +11,8 @@ from numba import carray, int32, int64, njit
 
 from ..observation import COUNTERS, EXTREMES, HISTOGRAM, WRONG
 from .driver.kernel_source import KernelSources
-from .language.elements import read_f32
-from .language.memory import float32_pointer, int64_pointer
+from .language.elements import read_f32, write_i32
+from .language.memory import float32_pointer, int64_pointer, stack_bytes, uint32_pointer
 from .language.simd import Emitter, Value, constant, f32, i32, microkernel, vector
 from .language.target import target
 
@@ -22,6 +22,9 @@ _LANES = target().vector_bytes // 4
 _SIDE_BY_SIDE = 4
 _COLUMNS = _SIDE_BY_SIDE * _LANES
 _BLOCK_BYTES = 1 << 16
+# Of so many values bins are found, in vectors, before any is counted.
+_SOME = 512
+_bin_places = stack_bytes(4 * _SOME)
 _INFINITY = np.float32(np.inf)
 _ZERO = np.float32(0)
 
@@ -126,27 +129,44 @@ def extremes_f32(a, chunk, chunks):
 
 
 @njit(error_model="numpy")
-def _bin(a, i):
+def _find_bins(a, x, places, count):
+    """The bins of some values, less the first one, as int32; whether all of them are there."""
     # factor is a power of two: the product is exact in float64.
-    return np.int64(np.floor(np.float64(read_f32(a.x, i)) * a.factor)) - a.first
+    first, end, low, high = np.float64(a.first), np.float64(a.bins), np.int32(0), np.int32(0)
+    for i in range(count):
+        at = np.floor(np.float64(read_f32(x, i)) * a.factor) - first
+        at = -1.0 if at < 0.0 else at
+        place = np.int32(end if at > end else at)
+        write_i32(places, i, place)
+        low, high = min(low, place), max(high, place)
+    return low >= 0 and high < a.bins
+
+
+@njit(error_model="numpy")
+def _count(a, places, count):
+    """Count values whose bins are known. Indices are unsigned: others might be from the end."""
+    # Most values of a RELU have one bin: counts of their own wait for none that was just written.
+    counts = carray(int64_pointer(a.counts), (COUNTERS * a.bins,))
+    found = carray(uint32_pointer(places), (_SOME,))
+    one, bins, step = np.uint64(1), np.uint64(a.bins), np.uint64(COUNTERS)
+    whole = np.uint64(count - count % COUNTERS)
+    for i in range(np.uint64(0), whole, step):
+        j, k = i + one, i + one + one
+        counts[found[i]] += 1
+        counts[bins + found[j]] += 1
+        counts[bins + bins + found[k]] += 1
+        counts[bins + bins + bins + found[k + one]] += 1
+    for i in range(whole, np.uint64(count)):
+        counts[found[i]] += 1
 
 
 @kernels.add(HISTOGRAM)
 def histogram_f32(a, chunk, chunks):
-    # Most values of a RELU have one bin: counts of their own wait for none that was just written.
-    bins, whole = a.bins, a.count - a.count % COUNTERS
-    counts = carray(int64_pointer(a.counts), (COUNTERS * bins,))
-    for i in range(0, whole, COUNTERS):
-        p, q, r, s = _bin(a, i), _bin(a, i + 1), _bin(a, i + 2), _bin(a, i + 3)
-        if min(min(p, q), min(r, s)) < 0 or max(max(p, q), max(r, s)) >= bins:
+    places, done = _bin_places(), 0
+    while done < a.count:
+        count = min(_SOME, a.count - done)
+        if not _find_bins(a, a.x + 4 * done, places, count):
             return WRONG
-        counts[p] += 1
-        counts[bins + q] += 1
-        counts[2 * bins + r] += 1
-        counts[3 * bins + s] += 1
-    for i in range(whole, a.count):
-        place = _bin(a, i)
-        if place < 0 or place >= bins:
-            return WRONG
-        counts[place] += 1
+        _count(a, places, count)
+        done += count
     return 0

@@ -107,3 +107,18 @@ def test_a_first_run_without_a_terminal_says_in_one_line_what_takes_so_long(
     )
     assert re.fullmatch(r"numlite: Compiling kernels: \d+ families, once per machine\n", first.stderr)
     assert second.stderr == "" and "Compiling" not in first.stdout
+
+
+@pytest.mark.parametrize("given", [None, "3"])
+def test_quantizing_leaves_linear_algebra_in_one_thread(
+    given: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if given is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    else:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+    for name in ("inspect", "quantize"):
+        before = os.environ.get("OPENBLAS_NUM_THREADS")
+        assert run_command(cli, [name, "--help"]) == 0
+        expected = before if name != "quantize" else given or "1"
+        assert os.environ.get("OPENBLAS_NUM_THREADS") == expected

@@ -98,7 +98,7 @@ def test_operators_are_ranked_by_what_improves_the_whole_model(monkeypatch: pyte
         makers.append(make)
         return fewest_floats(source, recipe, make, data, goal)
 
-    monkeypatch.setattr("numlite.converter.quantization.quantizer.fewest_floats", kept)
+    monkeypatch.setattr("numlite.converter.quantization.fewest_floats.fewest_floats", kept)
     quantizer = Quantizer(CONTENT, recipes.static_int8())
     ranges = quantizer.calibrate(data)
     whole, plain = (quantizer.quantize(ranges, improve=improve) for improve in (None, "none"))
