@@ -28,7 +28,7 @@ def gptq(
     """
     # The last column is rounded first, so that the Hessian's factor serves as it is.
     order = np.argsort(-np.diagonal(hessian), kind="stable")[::-1]
-    factor = _unit_factor(hessian[np.ix_(order, order)].astype(np.float64, copy=False), trust)
+    factor = _unit_factor(hessian.take(order, 0).take(order, 1).astype(np.float64, copy=False), trust)
     # One row a column of weights, as one after the other is rounded.
     columns = np.ascontiguousarray(rows.T[order], np.float64)
     steps, step_of = scales.T.astype(np.float64), order // (rows.shape[1] // scales.shape[1])

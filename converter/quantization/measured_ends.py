@@ -125,6 +125,7 @@ def end_values(
             copy = copies.value(site) if copies is not None and len(values) == count else None
             if copy is not None:
                 values.append(read(copy))
+    interpreter.observe(None)  # which lets go of what knows the interpreter, and so of its memory
     return found
 
 

@@ -333,9 +333,9 @@ class Quantizer:
         editor = ModelEditor(self.float_model)
         counts = [len(subgraph.tensors or []) for subgraph in editor.subgraphs]
         widened = widen_float16(editor)
-        made = Model(editor.finish().content())
-        kept = [len(subgraph.tensors) for subgraph in made.root.subgraphs]
-        return made if widened or kept != counts else self.float_model
+        made = editor.finish()
+        kept = [len(subgraph.tensors or []) for subgraph in editor.subgraphs]
+        return Model(made.content()) if widened or kept != counts else self.float_model
 
 
 def _samples(data: Iterable[Sample] | Mapping[str, Iterable[Sample]]) -> Iterator[Sample]:
