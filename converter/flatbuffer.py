@@ -51,8 +51,12 @@ class ModelFile:
 
     def content(self) -> bytes:
         """All of it."""
+        return b"".join(self.pieces())
+
+    def view(self) -> memoryview:
+        """All of it, where it was written if that is in one piece."""
         pieces = list(self.pieces())
-        return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], bytes) else b"".join(pieces)
+        return memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def write(self, path: str | PathLike[str]) -> int:
         """Write the whole file or, with an OSError, none; returns its size. No copy of it is made."""
@@ -72,7 +76,7 @@ class ModelFile:
             return False
         return total + len(self._packed([tflite.BufferT() for _ in self._contents])) > self._most_bytes
 
-    def _inside(self) -> bytes:
+    def _inside(self) -> memoryview:
         return self._packed([tflite.BufferT(data=c if c.size else None) for c in self._contents])
 
     def _outside(self) -> Iterator[bytes | memoryview]:
@@ -94,10 +98,10 @@ class ModelFile:
         # What readers may look at behind a buffer: a large one at the end would have to be copied.
         yield bytes(OVERREAD_BYTES)
 
-    def _packed(self, buffers: list[tflite.BufferT]) -> bytes:
+    def _packed(self, buffers: list[tflite.BufferT]) -> memoryview:
         self._model.buffers = buffers
         try:
-            return tflite.pack(self._model)
+            return tflite.SCHEMA.packed(self._model, tflite.IDENTIFIER)
         finally:
             self._model.buffers = None
 

@@ -9,7 +9,6 @@ import numpy as np
 from ..lite.errors import PrepareError
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
-from ..schema.named_tuple import NamedTuple
 
 BYTE_RANGES = {TensorType.INT8: (-128, 127), TensorType.UINT8: (0, 255)}
 
@@ -72,17 +71,42 @@ def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return multipliers.astype(np.int32), np.where(tiny, 0, shifts).astype(np.int32)
 
 
-class Requantization(NamedTuple):
+class Requantization:
     """Per output channel: q = clamp(zero_point + round(accumulator * scale)).
 
-    multipliers and shifts (int32) serve fixed-point rounding, float_scales (float32) and
-    real_scales (float64) the others. All have one element for each output channel.
+    multipliers and shifts (int32), made of ratios (float64) when they are asked for, serve fixed-point
+    rounding, float_scales (float32) and real_scales (float64) the others. All have one element for each
+    output channel.
     """
 
-    multipliers: np.ndarray
-    shifts: np.ndarray
-    float_scales: np.ndarray
-    real_scales: np.ndarray
+    __slots__ = ("_fixed", "_ratios", "float_scales", "real_scales")
+
+    def __init__(self, ratios: np.ndarray, float_scales: np.ndarray, real_scales: np.ndarray) -> None:
+        self._ratios, self.float_scales, self.real_scales = ratios, float_scales, real_scales
+        self._fixed: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """PrepareError where a ratio is not finite and positive, as of shifts."""
+        return self._in_fixed_point()[0]
+
+    @property
+    def shifts(self) -> np.ndarray:
+        return self._in_fixed_point()[1]
+
+    def _in_fixed_point(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._fixed is None:
+            self._fixed = quantize_multipliers(self._ratios)
+        return self._fixed
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of them by name, in one piece each."""
+        names = ("multipliers", "shifts", "float_scales", "real_scales")
+        return {name: np.ascontiguousarray(getattr(self, name)) for name in names}
+
+    def part(self, channels: slice) -> Requantization:
+        """That of some channels."""
+        return Requantization(self._ratios[channels], self.float_scales[channels], self.real_scales[channels])
 
 
 def quantization_of(operator: str, tensor: Tensor) -> Quantization:
@@ -130,5 +154,5 @@ def channel_requantization(
     w_scales = np.broadcast_to(w_scales, (channels,))
     products = np.float64(x_scale) * w_scales.astype(np.float64)
     rounded = (x_scale * w_scales).astype(np.float64) if float_product else products
-    multipliers, shifts = quantize_multipliers(rounded / np.float64(y_scale))
-    return Requantization(multipliers, shifts, x_scale * w_scales / y_scale, products / np.float64(y_scale))
+    wide = np.float64(y_scale)
+    return Requantization(rounded / wide, x_scale * w_scales / y_scale, products / wide)

@@ -60,9 +60,13 @@ class Schema:
 
     def pack(self, table: TableT, identifier: bytes) -> bytes:
         """The file with that table as its root."""
+        return bytes(self.packed(table, identifier))
+
+    def packed(self, table: TableT, identifier: bytes) -> memoryview:
+        """As pack, in the memory that it was written to, which nothing changes any more."""
         from .writer import Writer
 
-        return bytes(Writer(self.unions.__getitem__).root(table, identifier))
+        return memoryview(Writer(self.unions.__getitem__).root(table, identifier)).toreadonly()
 
     def unpack(self, table: Table) -> TableT:
         """The table and all that it holds as an object; vectors of scalars stay views."""

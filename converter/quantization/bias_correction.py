@@ -18,6 +18,7 @@ from .float_graph import FloatGraph, Site, Step
 # Of operators whose filter slides over an image.
 _SLIDING = ("CONV_2D", "DEPTHWISE_CONV_2D")
 _DENSE = "FULLY_CONNECTED"
+_LONG_ROW = 512
 
 
 class FilterInput:
@@ -29,6 +30,9 @@ class FilterInput:
     def __init__(self, step: Step, site: Site, filter_shape: tuple[int, ...]) -> None:
         self.site, self.result = site, Site(step.graph, step.outputs[0])
         self._step, self._filter_shape = step, filter_shape
+        # Where each pixel is a window, the sum over them is all that is wanted of an image.
+        self._is_pointwise = _is_pointwise(step, filter_shape)
+        self._shape: tuple[int, ...] | None = None
         self._sum: np.ndarray | None = None
         self._count = 0
         self._varies = False
@@ -36,12 +40,16 @@ class FilterInput:
     def update(self, values: np.ndarray) -> None:
         """See the input's values: rows of any shape, or images [n, h, w, c]."""
         rows = values.reshape(-1, self._filter_shape[-1]) if self._step.name == _DENSE else values
-        if self._sum is None:
-            self._sum = np.zeros(rows.shape[1:])
-        if self._sum.shape != rows.shape[1:]:
+        if self._shape is None:
+            self._shape = rows.shape[1:]
+        if self._shape != rows.shape[1:]:
             self._varies = True
             return
-        self._sum += rows[0] if len(rows) == 1 else rows.sum(axis=0, dtype=np.float64)
+        if self._is_pointwise:
+            rows = rows.reshape(-1, rows.shape[-1])
+        if self._sum is None:
+            self._sum = np.zeros(rows.shape[1:])
+        self._sum += rows[0] if len(rows) == 1 else _sum_of_rows(rows)
         self._count += len(rows)
 
     def means(self) -> np.ndarray | None:
@@ -52,6 +60,8 @@ class FilterInput:
         if self._sum is None or self._varies or not self._count:
             return None
         mean = self._sum / self._count
+        if self._is_pointwise:
+            return mean[np.newaxis, np.newaxis]
         return mean if self._step.name == _DENSE else self._in_windows(mean)
 
     def _in_windows(self, mean: np.ndarray) -> np.ndarray:
@@ -66,6 +76,21 @@ class FilterInput:
                 own = _places(at_columns, column * options.dilation_w_factor, options.stride_w, width)
                 found[row, column] = mean[own_rows, own].sum(axis=(0, 1))
         return found / max(at_rows.out_size * at_columns.out_size, 1)
+
+
+def _is_pointwise(step: Step, filter_shape: tuple[int, ...]) -> bool:
+    options: Any = step.operator.builtin_options
+    is_small = step.name == "CONV_2D" and filter_shape[1:3] == (1, 1)
+    return is_small and options.stride_w == options.stride_h == 1
+
+
+def _sum_of_rows(rows: np.ndarray) -> np.ndarray:
+    """float64 [columns, ...] of float32 [rows, columns, ...]; NumPy takes long for many short rows."""
+    together = 1
+    while together * rows[0].size < _LONG_ROW and len(rows) % (2 * together) == 0:
+        together *= 2
+    some = rows.reshape(-1, together, *rows.shape[1:]).sum(axis=0, dtype=np.float64)
+    return np.asarray(some.sum(axis=0))
 
 
 def filter_inputs(graph: FloatGraph) -> list[FilterInput]:

@@ -118,7 +118,9 @@ def quantize_activations(
     sets = Sets(graph, selection, ranges, chosen_ends, trained, ties)
     constants = IntegerConstants(graph, selection, mending.knowledge, source.rounded, on_grid=trained)
     make = trained_parameters if trained else range_parameters
-    parameters = within_limits(graph, selection, sets, _parameters(graph, sets, constants, make))
+    parameters = within_limits(
+        graph, selection, sets, _parameters(graph, sets, constants, make), source.rounded
+    )
     recurrent = RecurrentIntegers(graph, constants, ranges)
     rewrite(
         Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends, borders.operators)

@@ -301,7 +301,7 @@ class _Trials:
         """The mended float model, and where in it the tensors are that it still has."""
         editor = self._models.made(mending).editor
         places = [{id(tensor): t for t, tensor in enumerate(s.tensors or [])} for s in editor.subgraphs]
-        made = Model(editor.finish().content())
+        made = Model(editor.finish().view())
         moved = {}
         for number, subgraph in enumerate(editor.subgraphs):
             for new, tensor in enumerate(subgraph.tensors or []):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...lite.tensor import NUMPY_DTYPES, TensorType
+from ..same_content import SameContent
 from .bias_correction import correction
 from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
@@ -58,6 +59,7 @@ class IntegerConstants:
     ) -> None:
         self._graph, self._selection, self._on_grid = graph, selection, on_grid
         self._made: dict[tuple[object, ...], int] = {}
+        self._contents = SameContent()
         self._knowledge = knowledge
         self._rounded = {} if rounded is None else rounded
         self._filters: dict[Site, tuple[np.ndarray, np.ndarray, Parameters, int]] = {}
@@ -98,7 +100,7 @@ class IntegerConstants:
     def _keep(self, site: Site, parameters: Parameters, stored: np.ndarray) -> int:
         """The tensor of a constant's integers, the same for the same ones."""
         places = parameters.scales.tobytes(), parameters.zero_points.tobytes()
-        key = (site, parameters.integers, *places, stored.tobytes())
+        key = (site, parameters.integers, *places, self._contents.number(stored))
         if key not in self._made:
             self._made[key] = self._add(site, parameters, stored)
         return self._made[key]

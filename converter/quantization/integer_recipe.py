@@ -146,7 +146,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
 
     mending = plan.mending or improved(
         mended,
-        lambda tried: Model(make(tried).editor.finish().content()),
+        lambda tried: Model(make(tried).editor.finish().view()),
         ranges,
         plan.improvements,
         Limits(_wide(graph, schemes), unit_lengths(graph, is_of_8_bits)),

@@ -325,7 +325,7 @@ class Quantizer:
             *(fold_factors(editor), center_readers(editor)),
             *(split_bidirectional(editor, self._recipe), add_inner_tensors(editor)),
         )
-        return Model(editor.finish().content()) if any(changes) else self._widened_model
+        return Model(editor.finish().view()) if any(changes) else self._widened_model
 
     @cached_property
     def _widened_model(self) -> Model:
@@ -335,7 +335,7 @@ class Quantizer:
         widened = widen_float16(editor)
         made = editor.finish()
         kept = [len(subgraph.tensors or []) for subgraph in editor.subgraphs]
-        return Model(made.content()) if widened or kept != counts else self.float_model
+        return Model(made.view()) if widened or kept != counts else self.float_model
 
 
 def _samples(data: Iterable[Sample] | Mapping[str, Iterable[Sample]]) -> Iterator[Sample]:

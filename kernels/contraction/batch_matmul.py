@@ -145,7 +145,7 @@ def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_colum
     args, chunks = g.block(BATCH_MATMUL_ROWS_Q8), n.chunks(g.multiplies * _BYTES_NS, g.batches * g.rows)
     args["by_columns"], args["rounding"] = by_columns, f.rounding
     args["x_offset"], args["w_zero_point"], args["y_zero_point"] = f.x_offset, f.w_zero_point, f.y_zero_point
-    scaling = {name: np.ascontiguousarray(value) for name, value in f.requantization._asdict().items()}
+    scaling = f.requantization.arrays()
     for name in ("multipliers", "shifts", "float_scales"):
         args[name] = address(scaling[name])
     args["scratch_bytes"] = nbytes = 2 * (-(-g.depth // 64) * 64) + -(-g.columns // 64) * 256

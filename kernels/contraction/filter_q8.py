@@ -77,8 +77,7 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray, products: Products) -> Pa
     parts, factors, lowest = [], set(), 0
     for i, part in enumerate(weights):
         of = slice(i * columns, (i + 1) * columns)
-        channels = Requantization(*(row[of] for row in f.requantization))
-        packed = _pack_group(f, part, biases[of], channels, products)
+        packed = _pack_group(f, part, biases[of], f.requantization.part(of), products)
         if packed is None:
             return None
         parts.append(packed[0])

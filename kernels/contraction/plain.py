@@ -38,9 +38,10 @@ def _call(
 ) -> KernelCall:
     """A call whose block has the geometry and how sums become outputs."""
     args = np.zeros(1, block)
-    keep = [np.ascontiguousarray(part) for part in f.requantization]
+    scaling = f.requantization.arrays()
+    keep = list(scaling.values())
     values = {name: getattr(f, name) for name in _OF_SUMS} | n.geometry._asdict()
-    values |= dict(zip(f.requantization._fields, map(address, keep), strict=True))
+    values |= {name: address(part) for name, part in scaling.items()}
     values["w_offset"] = f.w_zero_point + f.flip
     values["bias_is_wide"] = f.bias is not None and f.bias.type == TensorType.INT64
     for name in values.keys() & set(block.names or ()):
