@@ -49,6 +49,13 @@ def test_buffers_behind_a_flatbuffer_that_would_be_too_large(run) -> None:
     np.testing.assert_allclose(y, (x + np.arange(6).reshape(2, 3)) @ WEIGHTS, rtol=1e-6)
 
 
+@pytest.mark.parametrize("most_bytes", [1 << 31, 100])
+def test_a_view_has_all_of_the_file(most_bytes: int) -> None:
+    file = model_file(convert(net().graph_def).lite, most_bytes)
+    assert file.view().readonly
+    assert bytes(file.view()) == file.content()
+
+
 def test_buffers_are_aligned() -> None:
     model = checked(convert(net().graph_def).model)
     buffers = [buffer for buffer in tflite.read(model).buffers if len(buffer.data)]

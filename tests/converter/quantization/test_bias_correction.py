@@ -29,6 +29,14 @@ CASES = {
         *("CONV_2D", [(1, 7, 7, 3)], [(1, 4, 4, 5)], {1: coarse((5, 3, 3, 3)), 2: weights((5,))}),
         tflite.Conv2DOptionsT(stride_w=2, stride_h=2, padding=SAME),
     ),
+    "pointwise": Case(
+        *("CONV_2D", [(1, 6, 6, 4)], [(1, 6, 6, 5)], {1: coarse((5, 1, 1, 4)), 2: weights((5,))}),
+        tflite.Conv2DOptionsT(stride_w=1, stride_h=1),
+    ),
+    "pointwise, strides": Case(
+        *("CONV_2D", [(1, 7, 6, 4)], [(1, 4, 3, 5)], {1: coarse((5, 1, 1, 4)), 2: weights((5,))}),
+        tflite.Conv2DOptionsT(stride_w=2, stride_h=2, padding=SAME),
+    ),
     "dilated": Case(
         *("CONV_2D", [(1, 7, 7, 3)], [(1, 3, 3, 5)], {1: coarse((5, 3, 3, 3)), 2: weights((5,))}),
         tflite.Conv2DOptionsT(

@@ -11,6 +11,7 @@ from numlite.converter.quantization.measured_ends import (
     is_steady_gain,
     sample_gains,
 )
+from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.reader_functions import logistic
 from numlite.lite.model import Model
 
@@ -76,6 +77,24 @@ def test_others_see_the_samples_that_they_ask_for() -> None:
     ends = [array for site, array in seen if site == Site(0, place)]
     np.testing.assert_array_equal(ends, [expected[1], expected[3]])
     assert len({site for site, _ in seen}) > 3
+
+
+def test_a_run_in_one_call_gives_what_one_node_by_node_does() -> None:
+    """Inner tensors, whose memory others get; batches of two sizes by turns, the first one again."""
+    content = uneven(depthwise)
+    editor, few = ModelEditor(Model(content)), samples(content, 4)
+    editor.subgraphs[0].tensors[editor.subgraphs[0].inputs[0]].shape_signature = [-1, 6, 6, 4]
+    model = Model(editor.finish().content())
+    data = [[np.concatenate([x[0]] * (1 + i % 2))] for i, x in enumerate(few)]
+    names = [
+        (0, tensor.name) for tensor in model.root.subgraphs[0].tensors if not tensor.buffer and tensor.name
+    ]
+    watched = end_values(model, names, data, lambda site, values: None)
+    assert len(names) > 3
+    for ours, theirs in zip(end_values(model, names, data), watched, strict=True):
+        assert len(ours) == len(theirs) == 4
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_only_results_count() -> None:

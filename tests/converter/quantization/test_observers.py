@@ -64,6 +64,23 @@ def test_a_histogram_counts_each_value_in_its_bin(values: list[float]) -> None:
     np.testing.assert_array_equal(histogram.counts, expected)
 
 
+@pytest.mark.parametrize("size", [511, 512, 1027, 5003])
+def test_many_values_are_counted_as_few_are(size: int) -> None:
+    """Several times as many as are counted at once, and some that are left over; many zeros."""
+    array = np.random.default_rng(size).normal(0, 3, size).astype(np.float32)
+    array[::3] = 0
+    whole, parts = Histogram(), Histogram()
+    whole.see(array)
+    for part in np.array_split(array, 40):
+        parts.see(part)
+    assert whole.counts.sum() == size
+    parts.merge(Histogram())
+    merged = Histogram()
+    merged.merge(parts)
+    np.testing.assert_array_equal(merged.counts, whole.counts)
+    np.testing.assert_array_equal(whole.counts, np.histogram(array.astype(np.float64), whole.edges())[0])
+
+
 def test_a_moving_average_weighs_the_newest_a_twentieth() -> None:
     made = seen("moving-average", *(np.array(v, np.float32) for v in ([-1, 2], [-3, 4], [0, 12])))
     low, high = -1.0, 2.0
