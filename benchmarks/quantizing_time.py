@@ -3,11 +3,12 @@
     python benchmarks/quantizing_time.py DIR --tensorflow PYTHON --quantizer PYTHON --make
     python benchmarks/quantizing_time.py DIR --tensorflow PYTHON --quantizer PYTHON
 
-DIR holds float.pb, float.tflite and samples.npy: --make makes those of MobileNetV2 of 224 x 224 there first.
-Each PYTHON is that of an environment with the package. All make int8 models of 100 samples, calibration
-included, and start anew: TensorFlow from the frozen graph, which it converts in the same go, the others from
-TensorFlow's float .tflite. The processes run in turns; the first of each, which fills caches, does not count.
-CPU seconds are those of user and system, memory is the largest resident set, all are medians.
+DIR holds saved (a SavedModel), float.pb, float.tflite and samples.npy: --make makes those of MobileNetV2 of
+224 x 224 there first. Each PYTHON is that of an environment with the package. All make int8 models of 100
+samples, calibration included, and start anew: TensorFlow from the SavedModel and from the frozen graph, which
+it converts in the same go, the others from TensorFlow's float .tflite. The processes run in turns; the first
+of each, which fills caches, does not count. CPU seconds are those of user and system, memory is the largest
+resident set, all are medians.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ shape = tf.TensorSpec((1, 224, 224, 3), tf.float32, name="image")
 function = tf.function(lambda image: model(image, training=False)).get_concrete_function(shape)
 graph = convert_variables_to_constants_v2(function).graph.as_graph_def()
 open(f"{folder}/float.pb", "wb").write(graph.SerializeToString())
+model.export(f"{folder}/saved", verbose=False)
 open(f"{folder}/float.tflite", "wb").write(tf.lite.TFLiteConverter.from_keras_model(model).convert())
 rough = np.random.default_rng(0).normal(size=(count, 14, 14, 3)).astype(np.float32)
 smooth = tf.image.resize(rough, (224, 224), "bicubic").numpy()
@@ -43,14 +45,18 @@ TENSORFLOW = """
 import sys
 import numpy as np
 import tensorflow as tf
-folder, output = sys.argv[1:]
+folder, output, source = sys.argv[1:]
 def samples():
     for sample in np.load(f"{folder}/samples.npy", mmap_mode="r"):
         yield [np.array(sample[np.newaxis])]
-graph = tf.compat.v1.GraphDef.FromString(open(f"{folder}/float.pb", "rb").read())
-used = {text.split(":")[0].lstrip("^") for node in graph.node for text in node.input}
-outputs = [n.name for n in graph.node if n.name not in used and n.op not in ("NoOp", "Placeholder")]
-converter = tf.compat.v1.lite.TFLiteConverter.from_frozen_graph(f"{folder}/float.pb", ["image"], outputs)
+if source == "saved":
+    converter = tf.lite.TFLiteConverter.from_saved_model(f"{folder}/saved")
+else:
+    graph = tf.compat.v1.GraphDef.FromString(open(f"{folder}/float.pb", "rb").read())
+    used = {text.split(":")[0].lstrip("^") for node in graph.node for text in node.input}
+    outputs = [n.name for n in graph.node if n.name not in used and n.op not in ("NoOp", "Placeholder")]
+    frozen = tf.compat.v1.lite.TFLiteConverter.from_frozen_graph
+    converter = frozen(f"{folder}/float.pb", ["image"], outputs)
 converter.optimizations = [tf.lite.Optimize.DEFAULT]
 converter.representative_dataset = samples
 converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
@@ -93,18 +99,24 @@ def cost(command: list[str]) -> Cost:
 def commands(folder: Path, tensorflow: str | None, quantizer: str | None) -> dict[str, list[str]]:
     """By what they are called in the table; each writes a file of its own."""
     found, where = {}, str(folder)
-    if tensorflow:
-        found["TensorFlow's converter"] = [tensorflow, "-c", TENSORFLOW, where, f"{where}/tensorflow.tflite"]
+    for source in ("saved", "frozen") if tensorflow else ():
+        made = [str(tensorflow), "-c", TENSORFLOW, where, f"{where}/tensorflow.tflite", source]
+        found[f"TensorFlow's converter, {source}"] = made
     if quantizer:
         found["ai-edge-quantizer"] = [quantizer, "-c", QUANTIZER, where, f"{where}/quantizer.tflite"]
     given = ["--calibrate", str(folder / "samples.npy"), "--io", "int8", "-o", str(folder / "numlite.tflite")]
     ours = [sys.executable, "-m", "numlite", "quantize", str(folder / "float.tflite"), *given]
-    return found | {"numlite quantize --improve none": [*ours, "--improve", "none"], "numlite quantize": ours}
+    convert = [sys.executable, "-c", "from numlite.cli import convert_model; convert_model()"]
+    return found | {
+        "numlite quantize --improve none": [*ours, "--improve", "none"],
+        "numlite quantize": ours,
+        "convert-model --quantize int8, saved": [*convert, where + "/saved", "--quantize", "int8", *given],
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path, help="of float.pb, float.tflite and samples.npy")
+    parser.add_argument("folder", type=Path, help="of saved, float.pb, float.tflite and samples.npy")
     parser.add_argument("--tensorflow", help="the Python of an environment with TensorFlow")
     parser.add_argument("--quantizer", help="the Python of an environment with ai-edge-quantizer")
     parser.add_argument("--make", action="store_true", help="make what the folder is to hold first")
