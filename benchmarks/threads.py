@@ -4,8 +4,9 @@
     python benchmarks/threads.py a.tflite models/ --seconds 5 --threads 2
 
 First it prints what as many processes give together against one: two processors of a virtual machine may be
-one core, or others may be using them, and threads cannot give more than that. Outputs of all threads must be
-those of one, byte for byte. Needs ai-edge-litert, and a system that can pin processes.
+one core, or others may be using them, and threads cannot give more than that. The last ratio is of both with
+these threads. Outputs of all threads must be those of one, byte for byte. Needs ai-edge-litert, and a system
+that can pin processes.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ def main() -> int:
     given = together(paths[0], cpus, arguments.seconds)
     print(f"{len(cpus)} processes, one a processor, give {given} of one's runs ({label(paths[0])})\n")
     n = arguments.threads
-    print(f"| model | LiteRT 1 / {n} | 1 thread | {n} threads | 1 / {n} | p10 - p90 | outputs |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        f"| model | LiteRT 1 / {n} | 1 thread | {n} threads | 1 / {n} | p10 - p90 | LiteRT / numlite | outputs |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     gains = [measured(path, arguments.threads, arguments.seconds) for path in paths]
     print(
         f"\n{len(gains)} models, geometric mean {np.exp(np.mean(np.log(gains))):.2f}, least {min(gains):.2f}"
@@ -107,7 +110,8 @@ def measured(path: Path, threads: int, seconds: float) -> float:
     gain, litert = Spread.of(times[:, 2] / times[:, 3]), Spread.of(times[:, 0] / times[:, 1])
     medians = [in_words(Spread.of(times[:, k]).median) for k in (2, 3)]
     cells = [label(path), f"{litert.median:.2f}", *medians, f"{gain.median:.2f}"]
-    cells += [f"{gain.p10:.2f} - {gain.p90:.2f}", "equal" if same else "**differ**"]
+    beside = Spread.of(times[:, 1] / times[:, 3]).median
+    cells += [f"{gain.p10:.2f} - {gain.p90:.2f}", f"{beside:.2f}", "equal" if same else "**differ**"]
     print(f"| {' | '.join(cells)} |", flush=True)
     if not same:
         sys.exit(f"threads.py: {path}: outputs of {threads} threads must be those of one")

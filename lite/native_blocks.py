@@ -20,8 +20,8 @@ STOPPED = -3
 ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64), ("cost", np.int64)])
 
 # What a row that is cut into chunks has taken at best in its trials, in ns: alone, and with the pool's
-# threads. runs counts the runs; executor.py says which are trials.
-CHOICE = np.dtype([("runs", np.int64), ("alone", np.int64), ("shared", np.int64)])
+# threads. runs counts the runs, wait those from trials to trials; executor.py says more.
+CHOICE = np.dtype([("runs", np.int64), ("wait", np.int64), ("alone", np.int64), ("shared", np.int64)])
 
 # A list of rows, as run_plan takes it. pool is the address of a POOL, 0 for one thread;
 # helpers is how many of its threads may join in, choices where a CHOICE for each row lies. status and

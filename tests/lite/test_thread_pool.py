@@ -179,10 +179,10 @@ def test_a_row_is_tried_both_ways_and_then_runs_the_faster_one() -> None:
         assert plan.invoke() == 0
     cut, whole = choices(plan)
     assert cut["runs"] == TRIALS and cut["alone"] > 0 and cut["shared"] > 0
-    assert whole.tolist() == (0, 0, 0)
+    assert whole.tolist() == (0, 0, 0, 0)
     block = thread_pool._workers.block  # type: ignore[union-attr]
     for alone, shared, is_shared in ((1000, 100, True), (1000, 990, False), (100, 1000, False)):
-        cut["alone"], cut["shared"], cut["runs"] = alone, shared, TRIALS
+        cut["alone"], cut["shared"], cut["runs"], cut["wait"] = alone, shared, TRIALS, FIRST_AGAIN
         epoch = int(block["ticket"][0]) >> 32
         for _ in range(5):
             assert plan.invoke() == 0
@@ -195,23 +195,27 @@ def test_a_row_whose_helpers_are_taken_away_runs_alone_a_few_runs_later() -> Non
     plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
     block = thread_pool._workers.block  # type: ignore[union-attr]
     (choice,) = choices(plan)
-    choice["alone"], choice["shared"], choice["runs"] = 10, 5, TRIALS  # ns; a run takes some thousand
+    # ns; a run takes some thousand.
+    choice["alone"], choice["shared"], choice["runs"], choice["wait"] = 10, 5, TRIALS, RUNS
     epoch = int(block["ticket"][0]) >> 32
     for _ in range(FIRST_AGAIN - TRIALS):
         assert plan.invoke() == 0
     assert 0 < (int(block["ticket"][0]) >> 32) - epoch < FIRST_AGAIN - TRIALS
-    assert 10 < choice["shared"] <= 20
+    assert 9 < choice["shared"] <= 20 and choice["wait"] == FIRST_AGAIN
 
 
-def test_trials_of_a_row_that_runs_alone_come_again_soon() -> None:
-    work = Work([3])
+def test_trials_of_a_row_that_runs_alone_come_again_soon_and_then_more_rarely() -> None:
+    work = Work([1, 8], 2000)
     plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
-    (choice,) = choices(plan)
-    for again in (FIRST_AGAIN, 2 * FIRST_AGAIN, 4 * FIRST_AGAIN):
-        choice["alone"], choice["shared"], choice["runs"] = 1, 1000, again - 1
-        assert plan.invoke() == 0 and (choice["alone"], choice["shared"]) == (1, 1000)
-        assert plan.invoke() == 0 and choice["shared"] != 1000
-        assert plan.invoke() == 0 and choice["alone"] != 1
+    choice, tried = choices(plan)[1:], []
+    for run in range(RUNS):
+        choice["shared"] = 1 << 40
+        assert plan.invoke() == 0
+        if choice["shared"] != 1 << 40:
+            tried.append(run)
+        choice["alone"] = 1
+    assert [run for run in tried if run - 2 not in tried] == [0, 16, 32, 64, 128, 256]
+    assert choice["wait"] == RUNS
 
 
 def test_trials_come_again() -> None:

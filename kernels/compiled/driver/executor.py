@@ -70,7 +70,9 @@ BITS = 31  # of a word that says which threads are meant, by their numbers modul
 PUBLISHER_SPINS = 2000
 TRIALS = 6  # half of them alone
 RUNS = 512  # from trials to trials
-FIRST_AGAIN = 16  # runs to the next trials of a row that runs alone; then twice as many, again and again
+# Runs to the next trials of a row that runs alone; then twice as many, again and again. All rows are tried in
+# the same runs, so that the threads are awake.
+FIRST_AGAIN = 16
 LEAST_GAIN = 16  # the pool must save one part in so many of the time alone
 SMOOTHING = 8  # of the time with the pool, to which a run adds one part in so many
 
@@ -172,15 +174,20 @@ def run_with_pool(plan, row, cancellation):
 
 
 @njit(error_model="numpy")
+def has_gain(choice):
+    return choice.shared <= choice.alone - choice.alone // LEAST_GAIN
+
+
+@njit(error_model="numpy")
 def run_cut(plan, index, row, cancellation):
     """Run a row of several chunks the way that was faster, or try one; returns the status."""
     choice = carray(choice_at(plan.choices + CHOICE_BYTES * index), 1)[0]
     turn = choice.runs
     choice.runs = (turn + 1) % RUNS
-    gains = turn > 1 and choice.shared <= choice.alone - choice.alone // LEAST_GAIN
-    trial, again = turn, FIRST_AGAIN
-    while again <= turn and not gains:
-        trial, again = turn - again, 2 * again
+    if turn == 0:
+        choice.wait = FIRST_AGAIN // 2
+    gains = turn > 1 and has_gain(choice)
+    trial = turn if gains else turn % choice.wait
     if trial >= TRIALS and not gains:
         return run_alone(row, cancellation)
     is_alone = trial < TRIALS and trial & 1 == 1  # first with the threads, which wake up then
@@ -191,10 +198,13 @@ def run_cut(plan, index, row, cancellation):
     if trial >= TRIALS:
         # No run counts for more than twice the time alone: a single one that was held up is no reason.
         choice.shared += (min(taken, 2 * choice.alone) - choice.shared) // SMOOTHING
+        choice.wait = FIRST_AGAIN
     elif is_alone:
         choice.alone = taken if trial < 2 else min(taken, choice.alone)
     else:
         choice.shared = taken if trial < 2 else min(taken, choice.shared)
+    if trial == TRIALS - 1 and not has_gain(choice):
+        choice.wait = min(2 * choice.wait, RUNS)
     return status
 
 
