@@ -31,14 +31,13 @@ def range_(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarra
             raise InvalidArgumentError(f"Range: inputs must be scalars, got {list(bound.shape)}")
     start, limit, delta = (bound.reshape(()) for bound in (start, limit, delta))
     first, last, step = (bound.item() for bound in (start, limit, delta))
-    if step == 0 or (last - first) * step < 0 or not math.isfinite(last - first):
+    leads = (step > 0 and first <= last) or (step < 0 and first >= last)
+    # How many floats there are is rounded in their type.
+    steps_to = 0.0 if not leads or start.dtype.kind in "iu" else abs(float((limit - start) / delta))
+    if not leads or not steps_to < 2.0**63:
         message = f"delta must lead from start to limit, got {first}, {last} and {step}"
         raise InvalidArgumentError(f"Range: {message}")
-    if start.dtype.kind in "iu":
-        count = len(range(first, last, step))
-    else:
-        # How many is rounded in the type itself.
-        count = math.ceil(abs(float((limit - start) / delta)))
+    count = len(range(first, last, step)) if start.dtype.kind in "iu" else math.ceil(steps_to)
     checked_shape([count], start.dtype)
     steps = np.arange(count, dtype=np.int64).astype(start.dtype)
     return (start + steps * delta).astype(start.dtype)

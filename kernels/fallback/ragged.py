@@ -35,23 +35,37 @@ def ragged_range(
     starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray, *, Tsplits: DataType
 ) -> tuple[np.ndarray, np.ndarray]:
     """A row start, start + delta ... for each entry; scalars serve all rows."""
-    try:
-        rows = np.broadcast_arrays(*(np.atleast_1d(x) for x in (starts, limits, deltas)))
-    except ValueError:
-        raise InvalidArgumentError("RaggedRange: starts, limits and deltas must have one length") from None
-    if any(x.ndim > 1 for x in (starts, limits, deltas)):
-        raise InvalidArgumentError("RaggedRange: starts, limits and deltas must be scalars or vectors")
-    parts, total = [], 0
-    for start, limit, delta in zip(*rows, strict=True):
-        if delta == 0:
-            raise InvalidArgumentError("RaggedRange: deltas must not be 0")
-        count = max(int(np.ceil((limit.item() - start.item()) / delta.item())), 0)
-        total += count
-        checked_shape([total], starts.dtype)
-        parts.append(start + np.arange(count).astype(starts.dtype) * delta)
-    ends = np.cumsum([0, *map(len, parts)])
-    values = np.concatenate([np.zeros(0, starts.dtype), *parts])
-    return ends.astype(numpy_dtype(Tsplits)), values.astype(starts.dtype)
+    bounds = (starts, limits, deltas)
+    if any(x.ndim > 1 for x in bounds) or len({len(x) for x in bounds if x.ndim}) > 1:
+        shapes = ", ".join(str(list(x.shape)) for x in bounds)
+        message = "starts, limits and deltas must be scalars, or vectors of one length"
+        raise InvalidArgumentError(f"RaggedRange: {message}, got {shapes}")
+    ends, parts = [0], [np.zeros(0, starts.dtype)]
+    for start, limit, delta in zip(*np.broadcast_arrays(*map(np.atleast_1d, bounds)), strict=True):
+        count = _steps_to(start, limit, delta)
+        ends.append(ends[-1] + count)
+        checked_shape([ends[-1]], starts.dtype)
+        steps = np.full(count, delta, starts.dtype)
+        steps[:1] = start
+        parts.append(np.cumsum(steps, dtype=starts.dtype))
+    return np.array(ends, numpy_dtype(Tsplits)), np.concatenate(parts)
+
+
+def _steps_to(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
+    """How many steps of delta, all being scalars, lead from start up to the limit: none where they lead away.
+
+    Floats are divided in their type. Source: TensorFlow tensorflow/core/kernels/ragged_range_op.cc.
+    """
+    if delta == 0:
+        raise InvalidArgumentError("RaggedRange: deltas must not be 0")
+    if (delta > 0 and limit < start) or (delta < 0 and limit > start):
+        return 0
+    if start.dtype.kind in "iu":
+        return -(-abs(int(limit) - int(start)) // abs(int(delta)))
+    steps = np.ceil(np.abs((limit - start) / delta))
+    if not steps < 2.0**63:
+        raise InvalidArgumentError(f"RaggedRange: no steps of {delta} may lead from {start} to {limit}")
+    return int(steps)
 
 
 def ragged_gather(

@@ -88,3 +88,9 @@ def test_shapes_that_cannot_be(sizes: list[int]) -> None:
 def test_a_line_has_its_ends_whatever_lies_between(start: float, stop: float) -> None:
     (y,) = run("LinSpace", [np.float32(start), np.float32(stop), np.int32(4)], T="f32", Tidx="i32")
     np.testing.assert_array_equal(y[[0, -1]], np.float32([start, stop]))
+
+
+@pytest.mark.parametrize("bounds", [(0, np.inf, 1), (0, -1e-200, 1e-200), (-1e308, 1e308, 1), (0, 1, np.nan)])
+def test_ranges_that_lead_nowhere(bounds: tuple[float, float, float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="Range: delta must lead"):
+        run("Range", [np.float64(bound) for bound in bounds], Tidx="f64")

@@ -79,3 +79,37 @@ def test_the_last_elements_of_a_set_are_its_size() -> None:
     places = np.array([[1, 1], [1, 0], [0, 1], [1, 0], [1, 0], [1, 1]])
     given = [places, np.array([1, 2, 3, 3, 4, 5]), SHAPE]
     assert run("SetSize", given, T="i64")[0].tolist() == [1, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "splits", "values"),
+    [
+        ([0, 0.3, 0.1], [0, 3], [0, 0.1, 0.2]),
+        ([np.inf, 0, 1], [0, 0], []),
+        ([[0, -np.inf, 3], 3, [2, -1, np.inf]], [0, 2, 2, 2], [0, 2]),
+    ],
+)
+def test_ranges_of_floats_are_as_long_as_division_in_their_type_says(
+    bounds: list, splits: list[int], values: list[float]
+) -> None:
+    found = run("RaggedRange", [np.float32(bound) for bound in bounds], T="f32", Tsplits="i64")
+    assert found[0].tolist() == splits
+    np.testing.assert_array_equal(found[1], np.float32(values))
+
+
+def test_ranges_of_floats_add_step_by_step_as_tensorflow_does() -> None:
+    bounds = [np.float32(bound) for bound in (0, 100000, 0.1)]
+    _, values = run("RaggedRange", bounds, T="f32", Tsplits="i64")
+    assert len(values) == 1000000
+    assert values[-1] == np.float32(100958.24)
+
+
+def test_ranges_of_integers_that_no_float_holds() -> None:
+    bounds = [np.array(bound) for bound in (0, 2**53 + 1, 2**52)]
+    assert run("RaggedRange", bounds, T="i64", Tsplits="i64")[1].tolist() == [0, 2**52, 2**53]
+
+
+@pytest.mark.parametrize("bounds", [[0, np.inf, 1], [np.nan, 1, 1], [0, 1, np.nan], [[0], [1, 2], 1]])
+def test_ranges_without_end_or_of_two_lengths(bounds: list) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"RaggedRange: (no steps of|starts, limits and deltas)"):
+        run("RaggedRange", [np.float32(bound) for bound in bounds], T="f32", Tsplits="i64")
