@@ -1,7 +1,7 @@
 """float32 rows quantized to 0..255, each by its own range, as XNNPACK quantizes dynamically."""
 
 import numpy as np
-from numba import carray, float32, int64
+from numba import carray, float32, int64, njit
 
 from ..contraction.blocks import QUANTIZE_ROWS, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
@@ -76,14 +76,52 @@ row_range = microkernel("row_range", [int64] * 3, _emit_range)
 _quantize = microkernel("quantize_row", [int64, int64, int64, float32, int64], _emit_quantize)
 
 
+@njit(error_model="numpy")
+def begin_of(a, part):
+    """Where a part of a row begins: at a whole vector."""
+    return a.depth if part == a.parts else a.depth * part // a.parts & -_LANES
+
+
+@kernels.add(QUANTIZE_ROWS)
+def row_ranges(a, chunk, chunks):
+    for i in range(a.rows * a.parts * chunk // chunks, a.rows * a.parts * (chunk + 1) // chunks):
+        row = i // a.parts
+        part = i - row * a.parts
+        begin = begin_of(a, part)
+        row_range(a.x + (row * a.depth + begin) * 4, begin_of(a, part + 1) - begin, a.ranges + i * 8)
+    return 0
+
+
+@njit(error_model="numpy")
+def found_range(a, row):
+    """The least and the greatest of a row and 0."""
+    if a.parts == 1:
+        row_range(a.x + row * a.depth * 4, a.depth, a.quantization + row * 8)
+        ends = carray(float32_pointer(a.quantization + row * 8), 2)
+        return ends[0], ends[1]
+    ends = carray(float32_pointer(a.ranges + row * a.parts * 8), 2 * a.parts)
+    low, high = ends[0], ends[1]
+    for part in range(1, a.parts):
+        low, high = min(low, ends[2 * part]), max(high, ends[2 * part + 1])
+    return low, high
+
+
+@njit(error_model="numpy")
+def note_quantization(a, row, zero_point, scale):
+    quantization = carray(_quantization_at(a.quantization + row * 8), 1)[0]
+    quantization.zero_point = zero_point
+    quantization.scale = scale
+    if a.padding != 0:
+        byte = np.int64(zero_point) * EVERY_BYTE
+        fill_run(a.padding + row * a.padding_bytes, byte, a.padding_bytes)
+
+
 @kernels.add(QUANTIZE_ROWS)
 def quantize_rows(a, chunk, chunks):
-    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
-        x = a.x + row * a.depth * 4
-        place = a.quantization + row * 8
-        row_range(x, a.depth, place)
-        ends = carray(float32_pointer(place), 2)
-        low, high = ends[0], ends[1]
+    for i in range(a.rows * a.parts * chunk // chunks, a.rows * a.parts * (chunk + 1) // chunks):
+        row = i // a.parts
+        part = i - row * a.parts
+        low, high = found_range(a, row)
         scale = np.float32(1)
         if low != high:
             scale = np.float32(255) / (high - low)
@@ -93,11 +131,10 @@ def quantize_rows(a, chunk, chunks):
         else:
             zero_point = np.float32(127) - at_high
         zero_point = min(max(zero_point, np.float32(-128)), np.float32(127))
-        quantization = carray(_quantization_at(place), 1)[0]
-        quantization.zero_point = round_half_even(zero_point) + np.int32(128)
-        quantization.scale = np.float32(1) / scale
-        _quantize(x, a.depth, a.q + row * a.stride, scale, np.int64(quantization.zero_point))
-        if a.padding != 0:
-            byte = np.int64(quantization.zero_point) * EVERY_BYTE
-            fill_run(a.padding + row * a.padding_bytes, byte, a.padding_bytes)
+        stored = round_half_even(zero_point) + np.int32(128)
+        begin = begin_of(a, part)
+        x, count = a.x + (row * a.depth + begin) * 4, begin_of(a, part + 1) - begin
+        _quantize(x, count, a.q + row * a.stride + begin, scale, np.int64(stored))
+        if part == 0:
+            note_quantization(a, row, stored, np.float32(1) / scale)
     return 0

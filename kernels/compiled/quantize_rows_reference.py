@@ -5,17 +5,13 @@ import math
 import numpy as np
 from numba import carray, float32, int64, njit
 
-from ..contraction.blocks import QUANTIZE_ROWS, ROW_QUANTIZATION
+from ..contraction.blocks import QUANTIZE_ROWS
 from .driver.kernel_source import KernelSources
-from .language.memory import float32_pointer, record_pointer, uint8_pointer
+from .language.memory import float32_pointer, uint8_pointer
 from .language.simd import Emitter, Value, f32, i1, i8, i32, microkernel, vector
-from .quantize_rows import row_range
-from .run_copy import fill_run
+from .quantize_rows import begin_of, found_range, note_quantization
 
 kernels = KernelSources()
-_quantization_at = record_pointer(ROW_QUANTIZATION)
-
-EVERY_BYTE = 0x0101010101010101
 _LANES = 16
 _FLOATS, _INTS = vector(f32, _LANES), vector(i32, _LANES)
 # Products of this size and below are whole numbers and halves that float32 holds, and rounding them is exact.
@@ -77,14 +73,14 @@ def zero_point_of(low, high, scale):
 
 @kernels.add(QUANTIZE_ROWS)
 def quantize_rows_reference(a, chunk, chunks):
-    depth = a.depth
-    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
-        x = carray(float32_pointer(a.x + row * depth * 4), depth)
-        q = carray(uint8_pointer(a.q + row * a.stride), depth)
-        place = a.quantization + row * 8
-        row_range(a.x + row * depth * 4, depth, place)
-        ends = carray(float32_pointer(place), 2)
-        low, high = ends[0], ends[1]
+    for i in range(a.rows * a.parts * chunk // chunks, a.rows * a.parts * (chunk + 1) // chunks):
+        row = i // a.parts
+        part = i - row * a.parts
+        begin = begin_of(a, part)
+        depth = begin_of(a, part + 1) - begin
+        x_at, q_at = a.x + (row * a.depth + begin) * 4, a.q + row * a.stride + begin
+        x, q = carray(float32_pointer(x_at), depth), carray(uint8_pointer(q_at), depth)
+        low, high = found_range(a, row)
         scale, factor, zero_point, lowest = np.float32(1), np.float32(0), np.float32(0), -128.0
         if a.symmetric != 0:
             greatest = max(-low, high)
@@ -101,15 +97,11 @@ def quantize_rows_reference(a, chunk, chunks):
         if max(-low, high) * factor <= FARTHEST:
             whole = depth // 16 * 16
             point = np.int64(zero_point)
-            if _quantize(a.x + row * depth * 4, whole, a.q + row * a.stride, factor, point, np.int64(lowest)):
+            if _quantize(x_at, whole, q_at, factor, point, np.int64(lowest)):
                 done = whole
         for k in range(done, depth):
             value = round_half_away(x[k] * factor) + np.float64(zero_point)
             q[k] = np.uint8(np.int64(min(max(value, lowest), 127.0)) + 128)
-        quantization = carray(_quantization_at(place), 1)[0]
-        quantization.zero_point = np.int32(zero_point) + np.int32(128)
-        quantization.scale = scale
-        if a.padding != 0:
-            byte = np.int64(quantization.zero_point) * EVERY_BYTE
-            fill_run(a.padding + row * a.padding_bytes, byte, a.padding_bytes)
+        if part == 0:
+            note_quantization(a, row, np.int32(zero_point) + np.int32(128), scale)
     return 0

@@ -259,7 +259,7 @@ def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     of_rows = found.n._replace(x=rows.x)
     name = "batch_matmul_hybrid"
     call = _pairs_call(name, of_rows, g, rows.stride, output, joined(parts), rows.quantization)
-    return [*found.calls, rows.call, call]
+    return [*found.calls, *rows.calls, call]
 
 
 def _row_count(g: BatchMatmulGeometry) -> int:
@@ -307,7 +307,7 @@ def plain_hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall
     tensors = {**found.n.tensors, "x": rows.x, "quantization": rows.quantization}
     chunks = n.chunks(g.multiplies * _PLAIN_NS, g.batches * g.rows)
     name, keep = "batch_matmul_plain_hybrid", (g.x_index, g.w_index, scales, index)
-    return [*found.calls, rows.call, KernelCall(name, name, args, tensors, chunks, keep=keep)]
+    return [*found.calls, *rows.calls, KernelCall(name, name, args, tensors, chunks, keep=keep)]
 
 
 _F32, _I8, _I16, _I32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32

@@ -51,8 +51,11 @@ OUTPUT_BYTES = 960
 # How a row was quantized: x = (q - zero_point) * scale, with q in 0..255.
 ROW_QUANTIZATION = np.dtype([("zero_point", np.int32), ("scale", np.float32)])
 # q [rows, stride] = x [rows, depth] quantized row by row, and how into `quantization` [rows].
-# Where padding is not 0, padding_bytes bytes of each row's zero point go there, row after row.
-QUANTIZE_ROWS = argument_block("x q quantization padding rows depth stride padding_bytes symmetric")
+# Where padding is not 0, padding_bytes bytes of each row's zero point go there, row after row. Threads cut
+# rows into parts, whose ranges (float32 [rows, parts, 2]) row_ranges finds before; else parts is 1.
+QUANTIZE_ROWS = argument_block(
+    "x q quantization padding ranges rows parts depth stride padding_bytes symmetric"
+)
 
 # y [rows, columns] = clamp(bias + row scale * sum over blocks of scale * (x - zero point) * w). x are
 # bytes, x_stride from row to row; w is int8 [columns, depth], scales float32 [columns, blocks],

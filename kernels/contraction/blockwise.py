@@ -36,7 +36,7 @@ def calls(n: FilterNode) -> list[KernelCall]:
     kernel = "quantize_rows" if n.numerics is Numerics.DEFAULT else "quantize_rows_reference"
     rows = quantized_rows(n, n.geometry.batch, kernel)
     product = _int4_call if fits_int4(blocks.weights) else _plain_call
-    return [rows.call, product(n, blocks, rows)]
+    return [*rows.calls, product(n, blocks, rows)]
 
 
 def channel_calls(n: FilterNode, f: HybridSums) -> list[KernelCall] | None:
@@ -48,7 +48,7 @@ def channel_calls(n: FilterNode, f: HybridSums) -> list[KernelCall] | None:
     sums = weights.sum(axis=(1, 2), dtype=np.int32).view(np.float32)
     blocks = _Blocks(weights + np.int8(8), f.scales.reshape(-1, 1), sums)
     name = "fully_connected_int4_channels"
-    return [rows.call, _panels_call(n, blocks, rows, name, blocks.scales, INT4_GROUP, no_bias=0.0)]
+    return [*rows.calls, _panels_call(n, blocks, rows, name, blocks.scales, INT4_GROUP, no_bias=0.0)]
 
 
 def fits_int4(weights: np.ndarray) -> bool:

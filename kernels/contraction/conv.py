@@ -191,7 +191,7 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     rows = packed_q8.quantized_rows(n, g.batch, "quantize_rows", padding_bytes=padding_bytes)
     weights = f.w.array().reshape(g.groups, g.out_depth // g.groups, g.taps, g.filter_depth)
     packed = filter_q8.pack_hybrid(f, weights, _products_of_windows(g))
-    return [rows.call, packed_q8.hybrid_indirect_call(n, rows, packed, _windows(g), n.y)]
+    return [*rows.calls, packed_q8.hybrid_indirect_call(n, rows, packed, _windows(g), n.y)]
 
 
 def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:

@@ -225,7 +225,7 @@ def _hybrid_calls(n: FilterNode, weights: np.ndarray, kernel: str, quantize: str
         "y": f.y,
         "scratch": n.scratch(chunks * int(args["scratch_bytes"][0])),
     }
-    return [rows.call, KernelCall(kernel, kernel, args, tensors, chunks, keep=(*keep, output))]
+    return [*rows.calls, KernelCall(kernel, kernel, args, tensors, chunks, keep=(*keep, output))]
 
 
 def _packed(

@@ -18,13 +18,14 @@ from .sums import HybridSums, QuantizedSums
 _PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
 _PRODUCT_NS, _WINDOW_NS = 1 / 200, 1 / 180  # for a multiplication
 _QUANTIZED_PER_NS = 4
+_RANGE_BYTES = 8  # two float32
 _TILE, _MATRIX_ROWS = 14, 32  # blocks are multiples of so many rows
 
 
 class QuantizedRows(NamedTuple):
-    """The call that quantizes x, and the scratch it fills: by the names that kernels have for it."""
+    """The calls that quantize x, and the scratch it fills: by the names that kernels have for it."""
 
-    call: KernelCall
+    calls: list[KernelCall]
     x: Tensor
     quantization: Tensor
     padding: dict[str, Tensor]
@@ -52,9 +53,16 @@ def quantized_rows(
     q, quantization = n.scratch(rows * stride), n.scratch(rows * ROW_QUANTIZATION.itemsize)
     tensors = {"x": n.x, "q": q, "quantization": quantization}
     padding = {"padding": n.scratch(rows * padding_bytes)} if padding_bytes else {}
-    chunks = min(rows, n.chunks(rows * depth / _QUANTIZED_PER_NS))
-    call = KernelCall(kernel, kernel, args, {**tensors, **padding}, chunks)
-    return QuantizedRows(call, q, quantization, padding, stride)
+    pieces = n.chunks(rows * depth / _QUANTIZED_PER_NS)
+    parts = -(-pieces // rows) if rows < min(pieces, n.context.num_threads) else 1
+    args["parts"] = parts
+    chunks = min(rows * parts, pieces)
+    calls = []
+    if parts > 1:
+        tensors["ranges"] = n.scratch(rows * parts * _RANGE_BYTES)
+        calls.append(KernelCall("quantize_rows", "row_ranges", args.copy(), tensors, chunks))
+    calls.append(KernelCall(kernel, kernel, args, {**tensors, **padding}, chunks))
+    return QuantizedRows(calls, q, quantization, padding, stride)
 
 
 def product_calls(n: FilterNode, f: QuantizedSums, packed: PackedFilter) -> list[KernelCall]:
@@ -77,7 +85,7 @@ def hybrid_product_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
     packed = hybrid_filter(f, *found, products_of(rows))
     name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
     call = _product_call(name, n, quantized.x, packed, quantized.quantization, quantized.stride)
-    return [quantized.call, call]
+    return [*quantized.calls, call]
 
 
 def _product_call(

@@ -93,7 +93,7 @@ def hybrid_calls(n: FilterNode, symmetric: bool, channel_first: bool) -> list[Ke
     work_ns = (
         g.transposed_multiplies * _HYBRID_TRANSPOSED_NS if transposed else g.multiplies * _NS_PER_MULTIPLY
     )
-    return [rows.call, KernelCall(name, name, args, tensors, n.chunks(work_ns), keep=(f.scales,))]
+    return [*rows.calls, KernelCall(name, name, args, tensors, n.chunks(work_ns), keep=(f.scales,))]
 
 
 def transposed_calls(n: FilterNode) -> list[KernelCall]:

@@ -172,7 +172,7 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
         return plain_hybrid_calls(n)
     padding_bytes = packed_q8.hybrid_padding(g.in_depth)
     rows = packed_q8.quantized_rows(n, g.batch, "quantize_rows", padding_bytes=padding_bytes)
-    found = [rows.call]
+    found = [*rows.calls]
     for phase in phases(g):
         y, copying = _phase_output(n, phase)
         weights = phase_weights(f.w.array(), phase)[np.newaxis]

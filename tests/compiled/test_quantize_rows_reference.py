@@ -1,4 +1,4 @@
-"""Rows quantized as tensor_utils do it: the vector code against the definition in NumPy."""
+"""Rows quantized as tensor_utils do it: the vector code against the definition in NumPy; rows in parts."""
 
 import numpy as np
 import pytest
@@ -8,19 +8,24 @@ from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
 
 
-def quantized(x: np.ndarray, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+def quantized(
+    x: np.ndarray, symmetric: bool, kernel: str = "quantize_rows_reference", parts: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """The kernel's bytes [rows, depth] and quantizations [rows] of float32 [rows, depth]."""
     library = Library()
-    library.load({"quantize_rows_reference": {"quantize_rows_reference"}, "executor": {"run_plan", "invoke"}})
+    families = {kernel: {kernel}, "executor": {"run_plan", "invoke"}}
+    families["quantize_rows"] = families.get("quantize_rows", set()) | {"row_ranges"}
+    library.load(families)
     q, how = np.zeros(x.shape, np.uint8), np.zeros(len(x), ROW_QUANTIZATION)
+    ranges = np.zeros((len(x), parts, 2), np.float32)
     block = np.zeros(1, QUANTIZE_ROWS)
     block["x"], block["q"], block["quantization"] = x.ctypes.data, q.ctypes.data, how.ctypes.data
     block["rows"], (block["depth"],) = len(x), x.shape[1:]
+    block["ranges"], block["parts"] = ranges.ctypes.data, parts
     block["stride"], block["symmetric"] = x.shape[1], symmetric
-    address = library.address("quantize_rows_reference", "quantize_rows_reference")
-    NativePlan(
-        np.array([[address, block.ctypes.data, 1, 0]], np.int64), library, shared_pool(1, library)
-    ).invoke()
+    calls = [("quantize_rows", "row_ranges"), (kernel, kernel)][parts == 1 :]
+    rows = [[library.address(*call), block.ctypes.data, parts, 0] for call in calls]
+    NativePlan(np.array(rows, np.int64), library, shared_pool(1, library)).invoke()
     return q, how
 
 
@@ -71,3 +76,13 @@ def test_a_nan_changes_no_other_byte() -> None:
     others = np.delete(np.arange(40), 7)
     np.testing.assert_array_equal(q[1], plain[1])
     np.testing.assert_array_equal(q[0, others], expected(x[0, others], False))
+
+
+@pytest.mark.parametrize("kernel", ["quantize_rows", "quantize_rows_reference"])
+@pytest.mark.parametrize(("depth", "parts"), [(1, 2), (17, 3), (100, 2), (1000, 7)])
+def test_rows_in_parts_have_the_bytes_of_whole_ones(kernel: str, depth: int, parts: int) -> None:
+    x = np.random.default_rng(depth).normal(size=(5, depth)).astype(np.float32)
+    x[1], x[2], x[3, -1] = -np.abs(x[1]), 0, np.nan
+    x[4, depth // 2] = 1e9
+    for whole, cut in zip(quantized(x, False, kernel), quantized(x, False, kernel, parts), strict=True):
+        np.testing.assert_array_equal(cut, whole)
