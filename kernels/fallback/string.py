@@ -220,7 +220,7 @@ def sharded_filespec(basename: np.ndarray, num_shards: np.ndarray) -> np.ndarray
     return mapped_strings(lambda base, n: b"%s-?????-of-%05d" % (base, n), basename, num_shards)
 
 
-_NUMBER = re.compile(rb"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE)
+_NUMBER = re.compile(rb"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan(\(\w*\))?)\s*", re.IGNORECASE)
 _HEXADECIMAL = re.compile(rb"\s*[+-]?0x([\da-f]+\.?[\da-f]*|\.[\da-f]+)(p[+-]?\d+)?\s*", re.IGNORECASE)
 _INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
 
@@ -235,7 +235,7 @@ def _integer(text: bytes, out: np.dtype) -> int | None:
 
 def _real(text: bytes) -> float | None:
     if _NUMBER.fullmatch(text):
-        return float(text)
+        return float(text.partition(b"(")[0])
     try:
         return float.fromhex(text.decode()) if _HEXADECIMAL.fullmatch(text) else None
     except OverflowError:

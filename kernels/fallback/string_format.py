@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -32,15 +33,28 @@ def as_string(
     checked_shape((x.size, 4 * max(width, precision, 1)), np.dtype(np.int8))
     if x.dtype.kind == "b":
         return mapped_strings(lambda value: b"true" if value else b"false", x)
-    flags = f"%{fill}{width if width > -1 else ''}"
+    size, digits = (str(width) if width > -1 else ""), (f".{precision}" if precision > -1 else "")
     if x.dtype.kind == "O":
-        return mapped_strings(lambda value: f"{flags}s".encode() % value, x)
-    form = flags + (f".{precision}" if precision > -1 else "")
-    form += "d" if x.dtype.kind in "iu" else "g" if shortest else "e" if scientific else "f"
+        return mapped_strings(lambda value: f"%{fill}{size}{digits}s".encode() % value, x)
+    if x.dtype.kind in "iu":
+        # Without a sign there is no place for one.
+        flag = "" if x.dtype.kind == "u" and fill in ("+", " ") else fill
+        return mapped_strings(lambda value: f"%{flag}{size}d".encode() % value, x)
+    form = f"%{fill}{size}{digits}{'g' if shortest else 'e' if scientific else 'f'}".encode()
+
+    def number(value: float) -> bytes:
+        return form % value if math.isfinite(value) else _endless(value, fill, width)
+
     if x.dtype.kind == "c":
-        return mapped_strings(lambda value: f"({form},{form})".encode() % (value.real, value.imag), x)
-    wide = x if x.dtype.kind in "iuf" else x.astype(np.float32)
-    return mapped_strings(lambda value: form.encode() % value, wide)
+        return mapped_strings(lambda value: b"(%b,%b)" % (number(value.real), number(value.imag)), x)
+    return mapped_strings(number, x if x.dtype.kind == "f" else x.astype(np.float32))
+
+
+def _endless(value: float, fill: str, width: int) -> bytes:
+    """An infinity or NaN as C writes it: NaN, too, has a sign, and there are no zeros before them."""
+    sign = "-" if np.signbit(value) else fill if fill in ("+", " ") else ""
+    text = (sign + ("nan" if math.isnan(value) else "inf")).encode()
+    return text.ljust(width) if fill == "-" else text.rjust(width)
 
 
 def _real(value: float, short: int, long: int) -> str:

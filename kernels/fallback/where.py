@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from .attributes import DataType
@@ -20,18 +22,24 @@ def where(x: np.ndarray) -> np.ndarray:
 
 
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
-    """Flat indices as places in a tensor of sizes dims: [rank, indices' size], or [rank] of a scalar."""
+    """Flat indices as places in a tensor of sizes dims: [rank, indices' size], or [rank] of a scalar.
+
+    Negative ones are places below 0, as C divides.
+    Source: TensorFlow tensorflow/core/kernels/unravel_index_op.cc.
+    """
     sizes = vector(dims, "UnravelIndex: dims")
     if any(size < 1 for size in sizes):
         raise InvalidArgumentError(f"UnravelIndex: dims must be 1 or more, got {list(sizes)}")
     if indices.ndim > 1:
         message = f"indices must be a scalar or a vector, got {list(indices.shape)}"
         raise InvalidArgumentError(f"UnravelIndex: {message}")
-    count = 1
-    for size in sizes:
-        count *= size
-    check_indices(indices, count)
-    return np.array(np.unravel_index(indices, sizes), indices.dtype)
+    check_indices(np.maximum(indices, 0), prod(sizes))
+    places = []
+    for axis, size in enumerate(sizes):
+        inner = prod(sizes[axis + 1 :])
+        rest = np.fmod(indices.astype(np.int64), size * inner)
+        places.append((rest - np.fmod(rest, inner)) // inner)
+    return np.array(places).reshape(len(sizes), *indices.shape).astype(indices.dtype)
 
 
 def list_diff(x: np.ndarray, y: np.ndarray, *, out_idx: DataType) -> tuple[np.ndarray, np.ndarray]:

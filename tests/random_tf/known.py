@@ -426,6 +426,12 @@ KNOWN = (
         without=without.finite,
     ),
     Known(
+        ("ResizeBilinear",),
+        r"^differs: (numlite|LiteRT), run \d: n:0: [^#]*float32\(nan\), not",
+        "LiteRT's operator multiplies with weights of 0, also what is no number",
+        without=without.finite,
+    ),
+    Known(
         ("NthElement",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ",
         "std::nth_element has no order for what is no number",

@@ -156,3 +156,35 @@ def test_runs_of_nothing_have_no_pads_where_there_is_no_string(
     found, ends = run("StringNGrams", [texts, np.int64(splits)], Tsplits="i64", **pads, **rest)
     assert found.tolist() == [text.encode() for text in runs]
     assert ends.tolist() == ([0, 1, 3] if len(splits) == 3 else splits)
+
+
+@pytest.mark.parametrize(
+    ("fill", "wanted"),
+    [
+        ("0", [b"   inf", b"  -inf", b"   nan", b"  -nan", b"1.5000"]),
+        ("+", [b"  +inf", b"  -inf", b"  +nan", b"  -nan", b"+1.5000"]),
+        ("-", [b"inf   ", b"-inf  ", b"nan   ", b"-nan  ", b"1.5000"]),
+    ],
+)
+def test_what_is_no_finite_number_is_written_as_c_does(fill: str, wanted: list[bytes]) -> None:
+    x = np.float64([np.inf, -np.inf, np.nan, -np.nan, 1.5])
+    modes = {"fill": f"string${fill}", "width": "i64$6", "precision": "i64$4"}
+    assert run("AsString", [x], T="f64", **modes)[0].tolist() == wanted
+
+
+@pytest.mark.parametrize(("fill", "wanted"), [("+", b"   7"), (" ", b"   7"), ("0", b"0007"), ("-", b"7   ")])
+def test_numbers_without_a_sign_have_no_place_for_one(fill: str, wanted: bytes) -> None:
+    modes = {"fill": f"string${fill}", "width": "i64$4"}
+    assert run("AsString", [np.uint8([7])], T="u8", **modes)[0].tolist() == [wanted]
+
+
+def test_precision_cuts_texts() -> None:
+    modes = {"precision": "i64$1", "width": "i64$3"}
+    assert run("AsString", [strings([b"abc"])], T="string", **modes)[0].tolist() == [b"  a"]
+
+
+def test_numbers_that_are_none_may_have_a_name() -> None:
+    texts = strings([b"nan(a_1Z)", b" -NaN() "])
+    assert np.isnan(run("StringToNumber", [texts], out_type="f32")[0]).all()
+    with pytest.raises(InvalidArgumentError, match="could not correctly convert"):
+        run("StringToNumber", [strings([b"nan(a b)"])], out_type="f32")
