@@ -8,7 +8,7 @@ import numpy as np
 
 from .dtypes import FLOATS
 from .registry import kernel
-from .special import in_double
+from .special import by_exponential, in_double
 
 _EULER = 0.57721566490153286
 # From here on the asymptotic series have all digits.
@@ -146,4 +146,8 @@ def _functions() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     return found
 
 
-REGISTRATIONS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())
+_WRAPPERS = {"BesselI0": by_exponential, "BesselI1": by_exponential}
+
+REGISTRATIONS = tuple(
+    kernel(op, _WRAPPERS.get(op, in_double)(function), T=FLOATS) for op, function in _functions().items()
+)

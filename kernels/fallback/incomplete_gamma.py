@@ -68,10 +68,10 @@ def _both(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lower = np.where(by_series, p, 1 - q)
     upper = np.where(by_series, 1 - p, q)
     edge = np.where(np.isinf(a), 0.0, np.where(x == 0, 0.0, 1.0))
-    lower, upper = np.where(inner, lower, edge), np.where(inner, upper, 1 - edge)
-    lower = np.where(valid, lower, np.nan)
-    # TensorFlow looks at x = 0 first, whatever a is.
-    return np.where((x == 0) & ~np.isnan(a), 0.0, lower), np.where(valid, upper, np.nan)
+    lower = np.where(valid, np.where(inner, lower, edge), np.nan)
+    upper = np.where(inner, upper, np.where(np.isinf(x), 0.0, 1 - edge))
+    # TensorFlow looks at x = 0 first, whatever a is, but for the part above it.
+    return np.where(x == 0, 0.0, lower), np.where((a > 0) & (x >= 0), upper, np.nan)
 
 
 def igamma(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ def igamma_grad_a(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     low, place = np.where(far, a, 1.0), np.where(far, x, 3.0)
     step = 1e-5 * np.minimum(low, 1 + np.sqrt(low))
     difference = _fraction(low - step, place) - _fraction(low + step, place)
-    edge = np.where((x == 0) & ~np.isnan(a) | (a > 0) & (x > 0), 0.0, np.nan)
+    edge = np.where((x == 0) | (a > 0) & (x > 0), 0.0, np.nan)
     return np.where(far, difference / (2 * step), np.where(inner, near, edge))
 
 
@@ -119,7 +119,8 @@ def _gamma_grad(largest: float, alpha: np.ndarray, sample: np.ndarray) -> np.nda
 
 def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The regularised incomplete beta function: its integral up to x, in [0, 1]; NaN elsewhere."""
-    valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    # At the ends of x it does not matter whether a and b are numbers.
+    valid = ~(a <= 0) & ~(b <= 0) & (x >= 0) & (x <= 1)
     inner = valid & (x > 0) & (x < 1)
     p, q, place = (np.where(inner, value, 0.5) for value in (a, b, x))
     # The fraction converges fast on the one side; the other is the complement.

@@ -25,6 +25,23 @@ def in_double(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     return wrapped
 
 
+def by_exponential(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    """in_double for a function that TensorFlow multiplies by exp(|x|): infinite where that is in its type.
+
+    Types of 16 bits are computed in float32.
+    """
+    double = in_double(function)
+
+    def wrapped(x: np.ndarray) -> np.ndarray:
+        most = np.log(np.finfo(x.dtype if x.dtype == np.float64 else np.float32).max)
+        made = double(x)
+        endless = (np.abs(x.astype(np.float64)) > most) & ~np.isnan(made)
+        return np.where(endless, np.copysign(np.inf, made).astype(made.dtype), made)
+
+    wrapped.__doc__ = function.__doc__
+    return wrapped
+
+
 def _each(function: Callable[[float], float], x: np.ndarray) -> np.ndarray:
     return np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
@@ -114,7 +131,9 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
         power = power / (held * held)
     pole = (q <= 0) & (q == np.floor(q))
     unreal = (q < 0) & (x != np.floor(x))
-    result = np.where(pole, np.where(np.mod(x, 2) == 0, np.inf, np.nan), np.where(unreal, np.nan, total))
+    result = np.where(
+        pole, np.where((np.mod(x, 2) == 0) | np.isinf(x), np.inf, np.nan), np.where(unreal, np.nan, total)
+    )
     # What is far in the exponent has only its first term.
     first = np.where(q > 1, 0.0, np.where(q == 1, 1.0, np.inf))
     result = np.where((x > 1e8) & ~pole & ~unreal & ~np.isnan(q), first, result)
@@ -124,7 +143,7 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The n-th derivative of digamma; n is a whole number."""
     order = np.where(n == np.floor(n), n, np.nan)
-    sign = np.where(np.mod(order, 2) == 0, -1.0, 1.0)
+    sign = np.power(-1.0, order + 1)
     value = sign * np.exp(lgamma(order + 1)) * zeta(order + 1, x)
     return np.where(n == 0, digamma(x), np.where(order >= 0, value, np.nan))
 
@@ -190,6 +209,10 @@ def expint(x: np.ndarray) -> np.ndarray:
     return np.where(x >= 0, result, np.nan)
 
 
+# From here on Cephes, and so Eigen, has the limit.
+_NO_WAVES = 36974.0
+
+
 def _fresnel(x: np.ndarray, sine: bool) -> np.ndarray:
     nodes, weights = np.polynomial.legendre.leggauss(96)
     near = np.clip(np.abs(x), 0, 6)
@@ -202,7 +225,7 @@ def _fresnel(x: np.ndarray, sine: bool) -> np.ndarray:
     g = (1 - 15 / u**2 + 945 / u**4 - 135135 / u**6) / (np.pi * far * u)
     phase = np.pi / 2 * np.mod(far * far, 4)
     tail = -f * np.cos(phase) - g * np.sin(phase) if sine else f * np.sin(phase) - g * np.cos(phase)
-    result = np.where(np.abs(x) <= 6, integral, 0.5 + np.where(np.isinf(far), 0, tail))
+    result = np.where(np.abs(x) <= 6, integral, 0.5 + np.where(far > _NO_WAVES, 0, tail))
     return np.copysign(np.where(np.isnan(x), np.nan, result), x)
 
 
@@ -222,7 +245,8 @@ REGISTRATIONS = (
         for op, function in (
             *(("Erf", erf), ("Erfc", erfc), ("Erfinv", erfinv), ("Ndtri", ndtri), ("Lgamma", lgamma)),
             *(("Digamma", digamma), ("Zeta", zeta), ("Polygamma", polygamma), ("Spence", spence)),
-            *(("Dawsn", dawsn), ("Expint", expint), ("FresnelSin", fresnel_sin), ("FresnelCos", fresnel_cos)),
+            *(("Dawsn", dawsn), ("FresnelSin", fresnel_sin), ("FresnelCos", fresnel_cos)),
         )
     ),
+    kernel("Expint", by_exponential(expint), T=FLOATS),
 )

@@ -109,3 +109,33 @@ def test_samples_of_hardly_any_density_do_not_move() -> None:
 )
 def test_samples_that_no_alpha_gives(alpha: float, sample: float, wanted: float) -> None:
     np.testing.assert_array_equal(f("RandomGammaGrad", float(alpha), float(sample)), wanted)
+
+
+_INF, _NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "wanted"),
+    [
+        ("Igamma", [(_NAN, _INF), (0, _INF)], [0, 0]),
+        ("IgammaGradA", [(_NAN,), (0,)], [0]),
+        ("Igammac", [(0, _INF, 2), (0, _INF, _INF)], [_NAN, 0, 0]),
+        ("Betainc", [(_NAN, 1, _NAN), (1, _NAN, 2), (0, 1, 0.5)], [0, 1, _NAN]),
+        ("Zeta", [(_INF,) * 4, (0, -1, -_INF, 1)], [_INF, _INF, _INF, 1]),
+        ("Polygamma", [(_INF, 1e38, 1e38, _INF), (0, 0, 1, -1)], [_INF] * 4),
+        ("Expint", [(88.7, 88.8, 93, _NAN, -1)], [3.7931e36, _INF, _INF, _NAN, _NAN]),
+        ("BesselI0", [(88.7, 88.8, -89)], [1.41083e37, _INF, _INF]),
+        ("BesselI1", [(88.7, 88.8, -89, _NAN)], [1.40286e37, _INF, -_INF, _NAN]),
+        ("FresnelSin", [(1e5, -1e5)], [0.5, -0.5]),
+    ],
+)
+def test_ends_and_infinities_are_as_in_tensorflow(op: str, inputs: list[tuple], wanted: list[float]) -> None:
+    """TensorFlow 2.21's values, in float32."""
+    (y,) = run(op, [np.float32(x) for x in inputs], T="f32")
+    np.testing.assert_allclose(y, np.float32(wanted), rtol=1e-4)
+
+
+def test_exponentials_of_doubles_end_later() -> None:
+    (y,) = run("BesselI0", [np.float64([89, 709, 710])], T="f64")
+    assert np.isfinite(y[:2]).all()
+    assert y[2] == np.inf
