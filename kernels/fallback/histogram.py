@@ -62,20 +62,24 @@ def histogram_fixed_width(
 ) -> np.ndarray:
     """How many values fall into each of nbins equal parts of value_range, [low, high].
 
-    What is outside counts in the first or last.
+    What is outside counts in the first or last, and anything in the only one.
+    Source: TensorFlow tensorflow/core/kernels/histogram_op.cc, HistogramFixedWidthFunctor.
     """
     bins = scalar(nbins, "nbins")
     if bins < 1 or value_range.shape != (2,) or not value_range[0] < value_range[1]:
         message = f"must have nbins of 1 or more and a range [low, high], got {bins}"
         raise InvalidArgumentError(f"HistogramFixedWidth: {message} and {value_range.tolist()}")
-    if np.any(np.isnan(widened(values).astype(np.float64))):
-        raise InvalidArgumentError("HistogramFixedWidth: values must not be NaN")
-    low, high = (float(v) for v in value_range)
-    step = (high - low) / bins
-    places = np.floor((values.astype(np.float64).reshape(-1) - low) / step)
-    clipped = np.clip(places, 0, bins - 1).astype(np.int64)
     checked_shape([bins], np.dtype(np.int64))
-    return np.bincount(clipped, minlength=bins).astype(numpy_dtype(dtype))
+    if bins == 1:
+        return np.array([values.size], numpy_dtype(dtype))
+    low, high = (float(v) for v in value_range)
+    step = high / bins - low / bins
+    with np.errstate(invalid="ignore"):
+        places = (np.clip(values.reshape(-1).astype(np.float64), low, high) - low) / step
+    if np.any(np.isnan(places)):
+        raise InvalidArgumentError("HistogramFixedWidth: values and their places must not be NaN")
+    places = np.minimum(places, bins - 1).astype(np.int64)
+    return np.bincount(places, minlength=bins).astype(numpy_dtype(dtype))
 
 
 def bucketize(x: np.ndarray, *, boundaries: list[float]) -> np.ndarray:

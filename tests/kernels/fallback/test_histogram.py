@@ -21,3 +21,23 @@ def test_bounds_in_rising_rows(op: str, side: str, count: int) -> None:
     row, wanted = np.sort(np.arange(count) // 2), np.arange(-1, 5)
     [y] = run(op, [row[None], wanted[None]], T="i64", out_type="i32")
     np.testing.assert_array_equal(y, [np.searchsorted(row, wanted, side)])
+
+
+@pytest.mark.parametrize(
+    ("values", "ends", "bins", "counts"),
+    [
+        ([-0.4, 1.4, 0.2], [-1, 2], 5, [1, 1, 0, 1, 0]),
+        ([0.5], [-1, 2], 10, [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]),
+        ([0.8, 1.1], [-1, 2], 10, [0, 0, 0, 0, 0, 1, 1, 0, 0, 0]),
+        ([-np.inf, 0.1, 1e308, np.inf], [-1.5e308, 1.5e308], 4, [1, 0, 1, 2]),
+        ([-1, 0.5, 1e38], [0, np.inf], 4, [3, 0, 0, 0]),
+        ([np.nan, -np.inf, 2], [0, 1], 1, [3]),
+    ],
+)
+def test_the_ends_of_parts_of_equal_width(
+    values: list[float], ends: list[float], bins: int, counts: list[int]
+) -> None:
+    """A part is as wide as the ends' parts are apart; TensorFlow 2.21's values."""
+    inputs = [np.float64(values), np.float64(ends), np.int32(bins)]
+    [y] = run("HistogramFixedWidth", inputs, T="f64", dtype="i32")
+    assert y.tolist() == counts
