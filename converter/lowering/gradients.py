@@ -35,12 +35,17 @@ def _tanh(y: Expression, dy: Expression) -> Expression:
     return (1 - y * y) * dy
 
 
+def _unless_zero(dy: Expression, dx: Expression) -> Expression:
+    """No gradient where none came back: TensorFlow has 0 even where the function has no slope."""
+    return dy.equals(0).choose(0, dx)
+
+
 def _sqrt(y: Expression, dy: Expression) -> Expression:
-    return dy * 0.5 / y
+    return _unless_zero(dy, dy * 0.5 / y)
 
 
 def _rsqrt(y: Expression, dy: Expression) -> Expression:
-    return dy * -0.5 * (y * y * y)
+    return _unless_zero(dy, dy * -0.5 * (y * y * y))
 
 
 def _selu(dy: Expression, y: Expression) -> Expression:

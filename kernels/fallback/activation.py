@@ -35,7 +35,7 @@ def leaky_relu(x: np.ndarray, *, alpha: float) -> np.ndarray:
     return np.where(x > _scalar(0, x), x, _scalar(alpha, x) * x)
 
 
-# The exponentials below round 16-bit floats after each step, as TensorFlow does: nothing is widened.
+# The exponentials and quotients below round 16-bit floats after each step, as TensorFlow does.
 
 
 def _exponential_less_one(x: np.ndarray) -> np.ndarray:
@@ -114,21 +114,19 @@ def selu_gradient(gradient: np.ndarray, y: np.ndarray) -> np.ndarray:
 def softplus_gradient(gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
     """gradient / (exp(-x) + 1), x Softplus's input."""
     _one_shape("SoftplusGrad", gradient, x)
-    wide = widened(x)
-    return (widened(gradient) / (np.exp(-wide) + 1)).astype(x.dtype)
+    return np.asarray(gradient / (np.exp(-x) + _scalar(1, x)))
 
 
 def softsign_gradient(gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
     """gradient / (1 + |x|)^2, x Softsign's input."""
     _one_shape("SoftsignGrad", gradient, x)
-    wide = widened(x)
-    return (widened(gradient) / np.square(1 + np.abs(wide))).astype(x.dtype)
+    return np.asarray(gradient / np.square(_scalar(1, x) + np.abs(x)))
 
 
 def sigmoid_gradient(y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """gradient y (1 - y), y Sigmoid's output."""
     one = _scalar(1, y)
-    return gradient * y * (one - y)
+    return np.asarray(gradient * (y * (one - y)))
 
 
 def tanh_gradient(y: np.ndarray, gradient: np.ndarray) -> np.ndarray:

@@ -49,8 +49,12 @@ def truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x / y as a number of x's type, which may round it up to a whole one."""
-    return np.asarray(np.asarray(widened(x) / widened(y)).astype(x.dtype))
+    """x / y as a number of x's type, which may round it up to a whole one.
+
+    What is too small to be normal counts as zero, as in all of TensorFlow.
+    """
+    found = np.asarray(widened(x) / widened(y))
+    return np.where(np.abs(found) < np.finfo(found.dtype).tiny, found * 0, found).astype(x.dtype)
 
 
 def floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -80,22 +80,30 @@ def of_one_size(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray
     return checked
 
 
+def _unless_zero(dy: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    """The gradients dx where dy is not 0: there none comes back, be y infinite or no number.
+
+    Source: TensorFlow tensorflow/core/kernels/cwise_ops_gradients.h.
+    """
+    return np.where(dy == 0, dx.dtype.type(0), dx)
+
+
 def sqrt_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """Gradient of y = sqrt(x): conj(0.5 / y) dy."""
+    """Gradient of y = sqrt(x): conj(0.5 / y) dy, 0 for a dy of 0."""
     half = y.dtype.type(0.5)
-    return np.asarray(dy * np.conj(half / y))
+    return _unless_zero(dy, dy * np.conj(half / y))
 
 
 def rsqrt_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """Gradient of y = 1 / sqrt(x): -0.5 dy conj(y)^3."""
+    """Gradient of y = 1 / sqrt(x): -0.5 dy conj(y)^3, 0 for a dy of 0."""
     held = np.conj(y)
-    return np.asarray(y.dtype.type(-0.5) * dy * held * held * held)
+    return _unless_zero(dy, (y.dtype.type(-0.5) * (held * held)) * (held * dy))
 
 
 def inv_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """Gradient of y = 1 / x: -dy conj(y)^2."""
+    """Gradient of y = 1 / x: -dy conj(y)^2, 0 for a dy of 0."""
     held = np.conj(y)
-    return np.asarray(-dy * held * held)
+    return _unless_zero(dy, -(held * held) * dy)
 
 
 def ceil(x: np.ndarray) -> np.ndarray:
@@ -164,10 +172,10 @@ REGISTRATIONS = (
     kernel("PopulationCount", population_count, T=INTEGERS),
     *_complex_parts(),
     kernel("Conj", np.conj, T=COMPLEX),
-    kernel("SqrtGrad", of_one_size(in_float32(sqrt_grad)), T=FLOATS | COMPLEX),
-    kernel("RsqrtGrad", of_one_size(in_float32(rsqrt_grad)), T=FLOATS | COMPLEX),
-    kernel("InvGrad", of_one_size(in_float32(inv_grad)), T=FLOATS | COMPLEX),
-    kernel("ReciprocalGrad", of_one_size(in_float32(inv_grad)), T=FLOATS | COMPLEX),
+    kernel("SqrtGrad", of_one_size(sqrt_grad), T=FLOATS | COMPLEX),
+    kernel("RsqrtGrad", of_one_size(rsqrt_grad), T=FLOATS | COMPLEX),
+    kernel("InvGrad", of_one_size(inv_grad), T=FLOATS | COMPLEX),
+    kernel("ReciprocalGrad", of_one_size(inv_grad), T=FLOATS | COMPLEX),
     kernel("ZerosLike", zeros_like, T=NUMBERS | BOOL | QUANTIZED | STRING),
     kernel("OnesLike", ones_like, T=NUMBERS | BOOL),
     kernel("ToBool", to_bool),

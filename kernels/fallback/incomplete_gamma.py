@@ -58,8 +58,11 @@ def _fraction(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _both(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P and Q for a > 0 and x >= 0, NaN for others."""
-    valid = ((a > 0) & (x >= 0)) | ((a == 0) & (x == 0))
+    """P and Q for a > 0 and x >= 0, NaN for others; but P is 0 at x = 0, which is looked at first.
+
+    Source: Eigen's SpecialFunctionsImpl.h, igamma_impl and igammac_impl.
+    """
+    valid = (a > 0) & (x >= 0)
     inner = valid & (x > 0) & np.isfinite(x) & np.isfinite(a)
     low, place = np.where(inner, a, 1.0), np.where(inner, x, 1.0)
     by_series = place <= low + 1
@@ -106,13 +109,13 @@ def random_gamma_grad(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     both are positive.
     Source: Eigen's SpecialFunctionsImpl.h, igamma_series_impl, which gives up there.
     """
-    return np.asarray(in_double(partial(_gamma_grad, float(np.finfo(alpha.dtype).max)))(alpha, sample))
+    return np.asarray(in_double(partial(_gamma_grad, float(np.finfo(alpha.dtype).tiny)))(alpha, sample))
 
 
-def _gamma_grad(largest: float, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
+def _gamma_grad(tiny: float, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     log_density = (alpha - 1) * np.log(sample) - sample - lgamma(alpha)
     slope = -igamma_grad_a(alpha, sample)
-    vanishes = (slope == 0) | (log_density + np.log(sample) < -np.log(largest))
+    vanishes = (slope == 0) | (log_density + np.log(sample) < np.log(tiny))
     found = np.where(vanishes, 0.0, slope / np.exp(log_density))
     return np.where(sample == 0, 0.0, np.where((alpha > 0) & (sample > 0), found, np.nan))
 

@@ -131,9 +131,8 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
         power = power / (held * held)
     pole = (q <= 0) & (q == np.floor(q))
     unreal = (q < 0) & (x != np.floor(x))
-    result = np.where(
-        pole, np.where((np.mod(x, 2) == 0) | np.isinf(x), np.inf, np.nan), np.where(unreal, np.nan, total)
-    )
+    even = (np.mod(x, 2) == 0) | np.isinf(x)
+    result = np.where(pole, np.where(even, np.inf, np.nan), np.where(unreal, np.nan, total))
     # What is far in the exponent has only its first term.
     first = np.where(q > 1, 0.0, np.where(q == 1, 1.0, np.inf))
     result = np.where((x > 1e8) & ~pole & ~unreal & ~np.isnan(q), first, result)
@@ -141,11 +140,20 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The n-th derivative of digamma; n is a whole number."""
-    order = np.where(n == np.floor(n), n, np.nan)
-    sign = np.power(-1.0, order + 1)
-    value = sign * np.exp(lgamma(order + 1)) * zeta(order + 1, x)
-    return np.where(n == 0, digamma(x), np.where(order >= 0, value, np.nan))
+    """The n-th derivative of digamma; n is a whole number.
+
+    The factor of zeta may be infinite in the type, and then the product no number.
+    Source: Eigen's SpecialFunctionsImpl.h, polygamma_impl.
+    """
+    order = np.where(n == np.floor(n), n, n.dtype.type(np.nan))
+    following = np.asarray(order + n.dtype.type(1))
+    sign = np.where(np.mod(order, 2) == 0, -1, 1).astype(n.dtype)
+    value = sign * in_double(_gamma)(following) * in_double(zeta)(following, x)
+    return np.where(n == 0, in_double(digamma)(x), np.where(order >= 0, value, n.dtype.type(np.nan)))
+
+
+def _gamma(x: np.ndarray) -> np.ndarray:
+    return np.exp(lgamma(x))
 
 
 def _dilogarithm(z: np.ndarray) -> np.ndarray:
@@ -244,9 +252,10 @@ REGISTRATIONS = (
         kernel(op, in_double(function), T=FLOATS)
         for op, function in (
             *(("Erf", erf), ("Erfc", erfc), ("Erfinv", erfinv), ("Ndtri", ndtri), ("Lgamma", lgamma)),
-            *(("Digamma", digamma), ("Zeta", zeta), ("Polygamma", polygamma), ("Spence", spence)),
+            *(("Digamma", digamma), ("Zeta", zeta), ("Spence", spence)),
             *(("Dawsn", dawsn), ("FresnelSin", fresnel_sin), ("FresnelCos", fresnel_cos)),
         )
     ),
     kernel("Expint", by_exponential(expint), T=FLOATS),
+    kernel("Polygamma", polygamma, T=FLOATS),
 )

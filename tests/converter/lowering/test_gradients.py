@@ -46,6 +46,19 @@ def test_gradients_of_functions(op: str) -> None:
     check(model_of(op, Y, DY), OF_TWO[op](Y.astype(np.float64), DY), Y, DY)
 
 
+@pytest.mark.parametrize(
+    ("op", "y", "wanted"),
+    [
+        ("SqrtGrad", [0, np.nan, 0, 2], [0, 0, np.inf, 0.25]),
+        ("RsqrtGrad", [np.inf, np.nan, np.inf, 2], [0, 0, -np.inf, -4]),
+    ],
+)
+def test_where_no_gradient_comes_back_there_is_none(op: str, y: list[float], wanted: list[float]) -> None:
+    """Also where the function has no slope; TensorFlow 2.21's values."""
+    given = np.float32(y), np.float32([0, -0.0, 1, 1])
+    check(model_of(op, *given), np.float32(wanted), *given)
+
+
 def test_the_gradient_of_selu_takes_its_result() -> None:
     y = (Y - 0.5) * 2
     expected = np.where(y < 0, DY * (y + SCALE * ALPHA), DY * SCALE)

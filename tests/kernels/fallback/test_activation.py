@@ -56,3 +56,40 @@ def test_gradients_are_multiplied_by_the_slope(op: str, x: list[float]) -> None:
     [y] = run(op, [np.array([np.inf, -1, 2]), np.array(x, np.float64)], T="f64")
     np.testing.assert_array_equal(y, [np.nan, 0, 2])
     assert np.signbit(y[1])
+
+
+@pytest.mark.parametrize(
+    ("op", "y", "wanted"),
+    [
+        ("SqrtGrad", [0, np.nan, 0, 2], [0, 0, np.inf, 0.25]),
+        ("RsqrtGrad", [np.inf, np.nan, np.inf, 2], [0, 0, -np.inf, -4]),
+        ("InvGrad", [np.inf, np.nan, np.inf, 2], [0, 0, -np.inf, -4]),
+        ("ReciprocalGrad", [np.inf, np.nan, np.inf, 2], [0, 0, -np.inf, -4]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_where_no_gradient_comes_back_there_is_none(
+    op: str, y: list[float], wanted: list[float], dtype: type
+) -> None:
+    """Also where the function has no slope; TensorFlow 2.21's values."""
+    given = [np.array(y, dtype), np.array([0, -0.0, 1, 1], dtype)]
+    [dx] = run(op, given, T=f"f{np.dtype(dtype).itemsize * 8}")
+    np.testing.assert_array_equal(dx, np.array(wanted, dtype))
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "wanted"),
+    [
+        ("SoftplusGrad", [[np.inf, 1, 3], [-88, -88, 0]], [np.nan, 0, 1.5]),
+        ("SoftsignGrad", [[3, 100, 6e4], [1e4, -1e4, 1]], [0, 0, 15000]),
+        ("InvGrad", [[0.001, 0.001, 2], [3, 1.5, 1]], [-3.0398369e-06, -1.5497208e-06, -4]),
+        ("RsqrtGrad", [[0.001, -0.001, 2], [1e4, 1e4, 1]], [-4.7683716e-06, 4.7683716e-06, -4]),
+        ("SigmoidGrad", [[1e4, -300, 0.5], [0, 0, 2]], [np.nan, np.nan, 0.5]),
+    ],
+)
+def test_gradients_of_halves_are_rounded_at_every_step(
+    op: str, inputs: list[list[float]], wanted: list[float]
+) -> None:
+    """TensorFlow 2.21's values, of whole packets."""
+    [dx] = run(op, [np.repeat(np.float16(x), 8) for x in inputs], T="f16")
+    np.testing.assert_array_equal(dx, np.repeat(np.float16(wanted), 8))

@@ -49,3 +49,10 @@ def test_cumulative_log_sums_of_what_is_no_number(row: list[float], wanted: list
     """TensorFlow 2.21's: NaN is the sum so far once more, and infinities cancel."""
     (y,) = run("CumulativeLogsumexp", [np.float32(row), np.int32(0)], T="f32", Tidx="i32")
     np.testing.assert_allclose(y, wanted, rtol=1e-6)
+
+
+def test_quotients_too_small_to_be_normal_are_rounded_down_to_zero() -> None:
+    """TensorFlow 2.21's values."""
+    x, y = np.float32([-0.5, -1, -1, 7]), np.float32([3e38, 3e38, 3e37, -2])
+    (found,) = run("FloorDiv", [x, y], T="f32")
+    np.testing.assert_array_equal(found, np.float32([0, 0, -1, -4]))

@@ -80,6 +80,27 @@ def test_incomplete_gamma(a: float, x: float) -> None:
     assert f("IgammaGradA", a, x) == pytest.approx(float(slope), rel=1e-5)
 
 
+def test_what_the_incomplete_gamma_functions_look_at_first() -> None:
+    """TensorFlow 2.21's values."""
+    a, x = [0, np.nan, -1, 0, np.inf], [0, 0, 0, 1, np.inf]
+    np.testing.assert_array_equal(f("Igamma", a, x), [0, 0, 0, np.nan, 0])
+    np.testing.assert_array_equal(f("Igammac", a, x), [np.nan, np.nan, np.nan, np.nan, 0])
+    np.testing.assert_array_equal(f("IgammaGradA", [0, np.nan], [0, 0]), [0, 0])
+
+
+def test_zeta_at_poles_of_an_infinite_exponent() -> None:
+    """Which counts as even; TensorFlow 2.21's values."""
+    np.testing.assert_array_equal(f("Zeta", [np.inf, 2, 3], [-2, -2, -2]), [np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(f("Polygamma", [np.inf, 1, 2], [0, 0, 0]), [np.inf, np.inf, np.nan])
+
+
+def test_factorials_that_the_type_does_not_hold() -> None:
+    """TensorFlow 2.21's values."""
+    n, x = np.float32([100, 36, 3]), np.float32([10, 0.5, 2])
+    [y] = run("Polygamma", [n, x], T="f32")
+    np.testing.assert_allclose(y, [np.nan, -np.inf, 0.4939394], rtol=1e-5)
+
+
 def test_incomplete_beta() -> None:
     x = np.linspace(0, 1, 11)
     np.testing.assert_allclose(f("Betainc", 2.0, 3.0, x), x**2 * (6 - 8 * x + 3 * x * x), atol=1e-12)
@@ -93,6 +114,8 @@ def test_samples_of_hardly_any_density_do_not_move() -> None:
     np.testing.assert_allclose(wide, [0.059565364, 0.127557865, 1.157127142, 0], rtol=1e-6)
     (narrow,) = run("RandomGammaGrad", [np.float32(alpha), np.float32(sample)], T="f32")
     np.testing.assert_allclose(narrow, [0, *wide[1:]], rtol=1e-5)
+    (least,) = run("RandomGammaGrad", [np.float32([0.3, 0.3]), np.float32([88, 80])], T="f32")
+    np.testing.assert_allclose(least, [0, 7.8291183], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
