@@ -9,7 +9,6 @@ import numpy as np
 from .axis import axis_of, scalar
 from .binary import larger, smaller
 from .dtypes import FLOATS, INDICES, NUMBERS
-from .half_precision import in_float32
 from .registry import kernel
 
 
@@ -21,13 +20,14 @@ def _scan(
     exclusive: bool,
     reverse: bool,
 ) -> np.ndarray:
+    """The results of accumulate, forwards or backwards; 16-bit floats are rounded at every step."""
     along = axis_of(scalar(axis, "axis"), x.ndim)
     held = np.flip(x, along) if reverse else x
     if exclusive:
         first = np.full_like(held[(slice(None),) * along + (slice(0, 1),)], start)
         rest = held[(slice(None),) * along + (slice(None, -1),)]
         held = np.concatenate([first, rest], along)
-    result = in_float32(lambda part: accumulate(part, along))(held)
+    result = accumulate(held, along)
     return np.flip(result, along) if reverse else result
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from .axis import scalar
 from .dtypes import INDICES, NUMBERS, REAL, SIGNED
-from .half_precision import wide_type
+from .half_precision import PACKET, wide_type
 from .kernel import checked_shape
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
 # When a row leaves what a segment holds. A NaN is neither less nor greater: the last one replaces what
-# was before it, and is replaced by what follows, as in Eigen's reducers.
+# was before it, and is replaced by what follows, as in Eigen's reducers of single elements.
 _KEEPS: dict[np.ufunc, np.ufunc] = {np.maximum: np.greater, np.minimum: np.less}
 
 
@@ -56,6 +56,21 @@ def _sorted_ids(data: np.ndarray, ids: np.ndarray) -> int:
     return int(ids[-1]) + 1
 
 
+def _numbers(data: np.ndarray, ids: np.ndarray, start: int | float) -> np.ndarray:
+    """data, with start for each NaN in columns of whole packets, but in rows that are a segment's only one.
+
+    Eigen's packets pass over a NaN; only rows of several are reduced.
+    Source: TensorFlow tensorflow/core/kernels/segment_reduction_ops_impl.h, SegmentReductionOp.
+    """
+    if data.dtype.kind in "iu" or not data.size:
+        return data
+    columns = data.reshape(len(data), -1)
+    packet = PACKET if data.dtype.itemsize < 8 else PACKET // 2
+    hidden = np.isnan(columns) & (np.bincount(ids)[ids] > 1)[:, np.newaxis]
+    hidden[:, columns.shape[1] // packet * packet :] = False
+    return np.where(hidden, data.dtype.type(start), columns).reshape(data.shape) if hidden.any() else data
+
+
 def _sorted(ufunc: np.ufunc, start: int) -> Callable[..., np.ndarray]:
     def reduced(data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
         count = _sorted_ids(data, segment_ids)
@@ -63,7 +78,7 @@ def _sorted(ufunc: np.ufunc, start: int) -> Callable[..., np.ndarray]:
             largest = ufunc is np.minimum
             endless = np.inf if largest else -np.inf
             first = _extreme(data.dtype, largest) if data.dtype.kind in "iu" else endless
-            made = _reduced(data, segment_ids, count, ufunc, first)
+            made = _reduced(_numbers(data, segment_ids, first), segment_ids, count, ufunc, first)
             made[np.setdiff1d(np.arange(count), segment_ids)] = start
             return made
         return _reduced(data, segment_ids, count, ufunc, start)

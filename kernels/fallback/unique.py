@@ -19,7 +19,7 @@ def _firsts(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     places: list[int] = []
     which = np.empty(len(rows), np.int64)
     # Equal rows have equal bytes; strings are themselves.
-    keys: list[object] = [tuple(row) for row in rows.tolist()] if rows.dtype.kind == "O" else _bytes(rows)
+    keys: list[object] = [tuple(row) for row in rows.tolist()] if rows.dtype.kind == "O" else keys_of(rows)
     for i, key in enumerate(keys):
         number = numbers.setdefault(key, len(places))
         if number == len(places):
@@ -28,11 +28,13 @@ def _firsts(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(places, np.int64), which, np.bincount(which, minlength=len(places))
 
 
-def _bytes(rows: np.ndarray) -> list[object]:
+def keys_of(rows: np.ndarray) -> list[object]:
+    """For each row of numbers what is equal for those rows that TensorFlow takes for the same."""
     if rows.dtype.kind in "biu":
         return [row.tobytes() for row in np.ascontiguousarray(rows)]
-    # Zeros of both signs are equal; a NaN equals nothing, not even itself.
-    plain = np.ascontiguousarray(rows + np.zeros((), rows.dtype))
+    # Zeros of both signs are equal, but lone ones of 16 bits are found by these; a NaN equals nothing.
+    by_bits = rows.dtype.itemsize == 2 and rows.shape[1] == 1
+    plain = np.ascontiguousarray(rows if by_bits else rows + np.zeros((), rows.dtype))
     distinct = (rows != rows).any(-1)
     return [object() if distinct[i] else row.tobytes() for i, row in enumerate(plain)]
 

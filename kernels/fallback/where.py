@@ -12,6 +12,7 @@ from .dtypes import BOOL, INDICES, NUMBERS, PLAIN, numpy_dtype
 from .gather import check_indices
 from .registry import kernel
 from .status import InvalidArgumentError
+from .unique import keys_of
 
 
 def where(x: np.ndarray) -> np.ndarray:
@@ -46,8 +47,9 @@ def list_diff(x: np.ndarray, y: np.ndarray, *, out_idx: DataType) -> tuple[np.nd
     """Elements of x that are not in y, and their places in x; both are vectors."""
     if x.ndim != 1 or y.ndim != 1:
         raise InvalidArgumentError(f"ListDiff: must have vectors, got {list(x.shape)} and {list(y.shape)}")
-    known = set(y.tolist())
-    places = [i for i, value in enumerate(x.tolist()) if value not in known]
+    wanted, left_out = (v.tolist() if v.dtype == object else keys_of(v[:, None]) for v in (x, y))
+    known = set(left_out)
+    places = [i for i, value in enumerate(wanted) if value not in known]
     kept = np.array(places, numpy_dtype(out_idx))
     return x[kept], kept
 

@@ -90,3 +90,14 @@ def test_infinities_are_extremes_of_rising_segments_only(kind: str) -> None:
         for how in ("Max", "Min")
     ]
     assert found[0].tolist() == [-most, np.inf, -most] and found[1].tolist() == [-np.inf, most, most]
+
+
+@pytest.mark.parametrize(("dtype", "packet"), [(np.float16, 8), (np.float32, 8), (np.float64, 4)])
+@pytest.mark.parametrize(("op", "endless"), [("SegmentMax", -np.inf), ("SegmentMin", np.inf)])
+def test_whole_packets_pass_over_a_nan(op: str, endless: float, dtype: type, packet: int) -> None:
+    """But not where it is in a segment's only row; TensorFlow 2.21's values."""
+    column, ids = np.array([1, NAN, NAN, NAN, 2, NAN, NAN], dtype), np.int32([0, 0, 1, 1, 2, 2, 3])
+    data = np.repeat(column[:, None], packet + 1, axis=1)
+    [y] = run(op, [data, ids], T=f"f{8 * np.dtype(dtype).itemsize}", Tindices="i32")
+    np.testing.assert_array_equal(y[:, :packet], np.array([[1], [endless], [2], [NAN]]) * np.ones(packet))
+    assert np.isnan(y[:, packet]).all()
