@@ -13,7 +13,7 @@ from .status import InvalidArgumentError
 
 @dataclass(frozen=True)
 class _Nudged:
-    """A range moved so that 0 is one of its steps, and the size of these; scalars or by channel.
+    """A range moved so that 0 is one of its steps, their size and its inverse; scalars or by channel.
 
     empty where the range is 0 to 0: everything is 0 then.
     """
@@ -21,6 +21,7 @@ class _Nudged:
     low: np.ndarray
     high: np.ndarray
     scale: np.ndarray
+    inverse: np.ndarray
     empty: np.ndarray
 
 
@@ -40,20 +41,22 @@ def _nudged(op: str, low: np.ndarray, high: np.ndarray, steps: Steps) -> _Nudged
     if not 2 <= steps.num_bits <= 16:
         raise InvalidArgumentError(f"{op}: num_bits must be from 2 to 16, got {steps.num_bits}")
     least, most = np.float32(steps.narrow_range), np.float32((1 << steps.num_bits) - 1)
-    scale = (high - low) / (most - least)
+    scale, inverse = (high - low) / (most - least), (most - least) / (high - low)
     zero = least - low / scale
     # What is no number (an infinite min) is 0 as TensorFlow's integer.
     rounded = np.where(np.isnan(zero), 0, np.clip(round_half_away(zero), least, most))
-    return _Nudged((least - rounded) * scale, (most - rounded) * scale, scale, (low == 0) & (high == 0))
+    ends = (least - rounded) * scale, (most - rounded) * scale
+    return _Nudged(*ends, scale, inverse, (low == 0) & (high == 0))
 
 
-def _quantized(x: np.ndarray, nudged: _Nudged) -> np.ndarray:
-    inverse = 1 / nudged.scale
+def _quantized(x: np.ndarray, nudged: _Nudged, *, divided: bool = False) -> np.ndarray:
+    """x on the steps, which a product tells or, divided, a quotient: halfway these differ."""
     half = np.float32(0.5)
-    zero = np.floor(-nudged.low * inverse + half)
+    zero = np.floor(-nudged.low * nudged.inverse + half)
     # Of a range that is turned round, all is its low end.
     shifted = np.maximum(np.minimum(x, nudged.high), nudged.low) - nudged.low
-    steps = np.floor(shifted * inverse - zero + half)
+    places = shifted / nudged.scale if divided else shifted * nudged.inverse
+    steps = np.floor(places - zero + half)
     return np.where(nudged.empty, np.float32(0), steps * nudged.scale)
 
 
@@ -86,7 +89,7 @@ def fake_quant_vars(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: 
     """x as if quantized to so many bits from low to high, scalars, and back."""
     op = "FakeQuantWithMinMaxVars"
     _scalars(op, low, high)
-    return _quantized(x, _nudged(op, low, high, steps))
+    return _quantized(x, _nudged(op, low, high, steps), divided=True)
 
 
 def fake_quant_per_channel(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: Steps) -> np.ndarray:

@@ -61,3 +61,15 @@ def test_a_range_that_is_turned_round_is_its_low_end() -> None:
     x = np.linspace(-3, 3, 6, dtype=np.float32).reshape(2, 3)
     [y] = run("FakeQuantWithMinMaxVarsPerChannel", [x, *ends])
     np.testing.assert_allclose(y, [[0.9960785, -0.9960785, 1], [0.9960785, 1.0039216, 1]], rtol=1e-6)
+
+
+def test_what_lies_halfway_is_told_by_a_product_or_a_quotient() -> None:
+    """A quotient where the one range is in tensors; TensorFlow 2.21's values."""
+    x = np.float32([[0.5], [0.25], [6.5 / 255]])
+    (by_args,) = run("FakeQuantWithMinMaxArgs", [x], min="f32$0", max="f32$1")
+    (by_channel,) = run("FakeQuantWithMinMaxVarsPerChannel", [x, np.float32([0]), np.float32([1])])
+    (by_vars,) = run("FakeQuantWithMinMaxVars", [x, np.float32(0), np.float32(1)])
+    step = np.float32(1 / 255)
+    for found in (by_args, by_channel):
+        assert (found / step).ravel().tolist() == [128, 64, 7]
+    assert (by_vars / step).ravel().tolist() == [127, 64, 6]
