@@ -90,7 +90,15 @@ def _combined(x: np.ndarray, least: np.ndarray, most: np.ndarray, dtype: np.dtyp
     scale = np.float32(highest - lowest) / (most - least)
     half = np.float32((highest - lowest + 1) // 2 if lowest < 0 else 0)
     steps = round_half_away((np.clip(x, least, most) - least) * scale - half)
-    return np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
+    return _converted(steps, dtype)
+
+
+def _converted(steps: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Whole steps as integers; what is above those of 32 bits is the lowest, as x86 converts it."""
+    lowest, highest = limits(dtype)
+    wide = steps.astype(np.float64)
+    above = lowest if dtype.itemsize == 4 else highest
+    return np.where(wide > highest, above, np.clip(wide, lowest, highest)).astype(dtype)
 
 
 def _scaled(
@@ -107,7 +115,7 @@ def _scaled(
     least = np.where(np.abs(least) < np.finfo(np.float32).tiny, np.float32(0), least)
     steps = np.clip(x, least, most) * scale
     steps = np.rint(steps) if even else round_half_away(steps)
-    y = np.clip(steps.astype(np.float64), *limits(dtype)).astype(dtype)
+    y = _converted(steps, dtype)
     return y, np.asarray(least), np.asarray(most)
 
 

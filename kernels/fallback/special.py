@@ -147,7 +147,7 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """
     order = np.where(n == np.floor(n), n, n.dtype.type(np.nan))
     following = np.asarray(order + n.dtype.type(1))
-    sign = np.where(np.mod(order, 2) == 0, -1, 1).astype(n.dtype)
+    sign = np.where(np.mod(following, 2) == 1, -1, 1).astype(n.dtype)
     value = sign * in_double(_gamma)(following) * in_double(zeta)(following, x)
     return np.where(n == 0, in_double(digamma)(x), np.where(order >= 0, value, n.dtype.type(np.nan)))
 

@@ -324,3 +324,19 @@ def test_gradients_without_end_are_no_numbers_outside_of_the_range() -> None:
     dy, x = np.float32([np.inf, np.nan, 1, -np.inf, 2]), np.float32([0, 5, 0.5, 9, np.nan])
     dx, *_ = run("QuantizeAndDequantizeV4Grad", [dy, x, np.float32(0), np.float32(1)], T="f32", axis="i64$-1")
     np.testing.assert_array_equal(dx, [np.inf, np.nan, 1, np.nan, 0])
+
+
+@pytest.mark.parametrize(
+    ("mode", "round_mode"),
+    [
+        ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"),
+        ("SCALED", "HALF_AWAY_FROM_ZERO"),
+        ("SCALED", "HALF_TO_EVEN"),
+    ],
+)
+def test_the_end_of_a_range_of_32_bits_is_the_least(mode: str, round_mode: str) -> None:
+    """float32 has it as 2^31, which no integer of them holds; TensorFlow 2.21's values."""
+    inputs = [np.float32([6, -6, 0, 100]), np.float32(-6), np.float32(6)]
+    modes = {"mode": f"string${mode}", "round_mode": f"string${round_mode}"}
+    y = run("QuantizeV2", inputs, T="qint32", **modes)[0]
+    assert y.tolist() == [-(2**31), -(2**31), 0, -(2**31)]

@@ -105,6 +105,8 @@ def test_incomplete_beta() -> None:
     x = np.linspace(0, 1, 11)
     np.testing.assert_allclose(f("Betainc", 2.0, 3.0, x), x**2 * (6 - 8 * x + 3 * x * x), atol=1e-12)
     np.testing.assert_allclose(f("Betainc", 2.5, 0.5, x) + f("Betainc", 0.5, 2.5, 1 - x), 1, atol=1e-12)
+    a, b = [np.nan, np.inf, 0.75, np.nan, -1, 1], [1e-5, np.nan, np.nan, 1, 1, 0]
+    np.testing.assert_array_equal(f("Betainc", a, b, [1, 0, 1, 0.5, 1, 0]), [1, 0, 1, *[np.nan] * 3])
     assert np.isnan(f("Betainc", -1.0, 1.0, 0.5)) and np.isnan(f("Betainc", 1.0, 1.0, 1.5))
 
 
