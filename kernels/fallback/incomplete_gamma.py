@@ -132,7 +132,7 @@ def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     log_front = p * np.log(place) + q * np.log1p(-place) + lgamma(p + q) - lgamma(p) - lgamma(q)
     value = np.exp(log_front) / p * _beta_fraction(p, q, place)
     value = np.where(swapped, 1 - value, value)
-    return np.where(inner, value, np.where(ends, x, np.nan))
+    return np.where(inner, value, np.where(valid, x, np.nan))
 
 
 def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
