@@ -56,7 +56,7 @@ SCHEMES = {
     "int8, min-max": Peer(scheme_recipe("int8"), "int8", ends="int8", improve="none"),
     "int8, float ends": Peer(scheme_recipe("int8"), _FLOAT_ENDS),
     "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor", ends="int8"),
-    "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
+    "int16x8": Peer(scheme_recipe("int16x8"), "int16x8", ends="int16"),
     "dynamic": Peer(scheme_recipe("dynamic"), "dynamic", ("dynamic_legacy_wi8_afp32",)),
     "dynamic, all": Peer(scheme_recipe("dynamic", least=0), "", ("dynamic_wi8_afp32",)),
     "float16": Peer(scheme_recipe("float16"), "float16"),
