@@ -85,7 +85,9 @@ def _arguments() -> argparse.Namespace:
     only = "packs of these alone, which take less to compile; cases that want others are left out"
     for command in counting, comparing:
         command.add_argument("--packs", help=kept)
-        command.add_argument("--families", nargs="+", default=(), choices=sorted(all_families()), help=only)
+        command.add_argument(
+            "--families", nargs="+", default=(), choices=sorted(all_families()), metavar="FAMILY", help=only
+        )
     return parser.parse_args()
 
 
