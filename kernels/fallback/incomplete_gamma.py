@@ -11,7 +11,8 @@ from .dtypes import FLOATS
 from .registry import kernel
 from .special import digamma, in_double, lgamma
 
-# Terms that the series need for any argument up to where the functions have become 0 or 1.
+# Terms that the series need for arguments up to a million. Eigen takes no more, so that far beyond these the
+# functions are what so many terms give.
 _TERMS = 2000
 _TINY = 1e-300
 _EPSILON = 1e-17
@@ -19,12 +20,11 @@ _EPSILON = 1e-17
 
 def _series(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """P(a, x), and its derivative by a, from the sum of x^n / gamma(a + n + 1)."""
-    log_first = a * np.log(x) - x - lgamma(a + 1)
-    term = np.exp(log_first)
+    term = np.exp(a * np.log(x) - x - lgamma(a)) / a
     psi = digamma(a + 1)
     slope = np.log(x) - psi
     total, derivative = term.copy(), term * slope
-    for n in range(1, _TERMS):
+    for n in range(1, _TERMS + 1):
         term = term * x / (a + n)
         slope = slope - 1 / (a + n)
         step = term * slope
