@@ -33,7 +33,7 @@ class _Grid(NamedTuple):
 
 
 def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> _Grid:
-    """The grid whose zero is exact.
+    """The grid whose zero is exact: a range that lies beside zero is moved to it.
 
     Source: TensorFlow core/kernels/fake_quant_ops_functor.h, Nudge.
     """
@@ -41,10 +41,8 @@ def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> 
         raise ModelError(f"num_bits must be in [2, 16], got {bits}")
     if minimum.shape != maximum.shape or not np.all(np.isfinite([minimum, maximum])):
         raise ModelError(f"ranges must be finite and one for one, got {minimum.tolist()}, {maximum.tolist()}")
-    if np.any(minimum > 0) or np.any(maximum < 0) or np.any(minimum >= maximum):
-        raise UnsupportedError(
-            f"a range without zero and another number, from {minimum.tolist()} to {maximum.tolist()}"
-        )
+    if np.any(minimum >= maximum):
+        raise UnsupportedError(f"a range without steps, from {minimum.tolist()} to {maximum.tolist()}")
     low, high = int(narrow), (1 << bits) - 1
     with np.errstate(over="ignore", under="ignore"):
         scale = ((maximum - minimum) / np.float32(high - low)).astype(np.float32)

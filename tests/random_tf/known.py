@@ -165,6 +165,11 @@ KNOWN = (
         "what has no extent is refused",
     ),
     Known(
+        ("Conv2D",),
+        r"^differs: LiteRT, run \d: RuntimeError: tflite/kernels/conv\.cc:\d+ input->dims->data\[\d\] > 0",
+        "LiteRT refuses images without extent",
+    ),
+    Known(
         ("Conv2D", "Conv3D", "Conv2DBackpropFilter", "Conv3DBackpropFilterV2"),
         r"^differs: run_graph: [^#]*filter must have input channels[^#]*(input \[.*\b0\] |filter \[.*\b0\b)",
         "what has no extent is refused",

@@ -36,8 +36,14 @@ def test_fake_quantization(ends: tuple[float, float], bits: int, narrow: bool) -
     check(fake_quant(*ends, bits, narrow), expected, x=X)
 
 
+@pytest.mark.parametrize("bits", [4, 8, 16])
+@pytest.mark.parametrize("ends", [(1, 6), (-6, -1.5)], ids=str)
+def test_a_range_beside_zero_is_moved_to_it(ends: tuple[float, float], bits: int) -> None:
+    check(fake_quant(*ends, bits, False), ["QUANTIZE", "DEQUANTIZE"] if bits == 8 else ["FAKE_QUANT"], x=X)
+
+
 @pytest.mark.parametrize("bits", [8, 16])
-@pytest.mark.parametrize("ends", [(0, 1e-45), (-3e38, 3e38), (0, 0), (2, -2), (1, 3)], ids=str)
+@pytest.mark.parametrize("ends", [(0, 1e-45), (-3e38, 3e38), (0, 0), (2, -2), (3, 3)], ids=str)
 def test_ranges_without_steps_are_refused(ends: tuple[float, float], bits: int) -> None:
     with pytest.raises(UnsupportedError, match="a range with"):
         convert_graph(fake_quant(*ends, bits, False).graph_def)
