@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from ..schema.named_tuple import NamedTuple
-from .audio_features import LONGEST_WINDOW, MOST_CHANNELS, Cepstrum, cepstrum, spectrum, spectrum_sizes
+from .audio_features import LONGEST_WINDOW, MOST_CHANNELS, Cepstrum, cepstrum, hann, spectrum, spectrum_sizes
 from .custom_options import FlexOptions
 
 
 class _Spectrogram(NamedTuple):
-    """How an AudioSpectrogram looks at its samples."""
+    """How an AudioSpectrogram looks at its samples; window is Hann's, float64."""
 
-    window_size: int
+    window: np.ndarray
     stride: int
     squared: bool
 
@@ -39,7 +41,7 @@ def prepare_spectrogram(context: Context, node: Node) -> None:
         )
     samples, channels = x.shape
     context.resize_tensor(y, (channels, *spectrum_sizes(samples, size, stride)))
-    node.user_data = _Spectrogram(size, stride, options.flag("magnitude_squared"))
+    node.user_data = _Spectrogram(hann(size), stride, options.flag("magnitude_squared"))
 
 
 def invoke_spectrogram(context: Context, node: Node) -> None:

@@ -17,15 +17,19 @@ def spectrum_sizes(samples: int, window_size: int, stride: int) -> tuple[int, in
     return windows, (1 << (window_size - 1).bit_length()) // 2 + 1
 
 
-def spectrum(samples: np.ndarray, window_size: int, stride: int, squared: bool) -> np.ndarray:
-    """float32 [channels, windows, frequencies] of samples [samples, channels], at least one window of Hann's.
+def hann(size: int) -> np.ndarray:
+    """Hann's window, float64 [size], periodic."""
+    return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / size)
+
+
+def spectrum(samples: np.ndarray, window: np.ndarray, stride: int, squared: bool) -> np.ndarray:
+    """float32 [channels, windows, frequencies] of samples [samples, channels], at least one window.
 
     Source: LiteRT tflite/kernels/internal/spectrogram.cc.
     """
-    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window_size) / window_size)
     waves = np.ascontiguousarray(samples.T)
-    frames = np.lib.stride_tricks.sliding_window_view(waves, window_size, axis=1)[:, ::stride]
-    found = np.fft.rfft(frames * window, 1 << (window_size - 1).bit_length())
+    frames = np.lib.stride_tricks.sliding_window_view(waves, len(window), axis=1)[:, ::stride]
+    found = np.fft.rfft(frames * window, 1 << (len(window) - 1).bit_length())
     power = (found.real**2 + found.imag**2).astype(np.float32)
     return power if squared else np.sqrt(power)
 
@@ -81,10 +85,10 @@ def _filtered(magnitudes: np.ndarray, rate: int, wanted: Cepstrum) -> np.ndarray
     # A bin lies on the falling side of one channel's triangle and on the rising side of the next.
     at = np.minimum(np.searchsorted(edges[1:-1], mels, side="left"), wanted.channels)
     falling = (edges[at + 1] - mels) / (edges[at + 1] - edges[at])
-    sums = np.zeros((*magnitudes.shape[:-1], wanted.channels + 2))
-    for bin, channel, weight in zip(bins, at, falling, strict=True):
-        whole = magnitudes[..., bin]
-        part = whole * weight
-        sums[..., channel] += part
-        sums[..., channel + 1] += whole - part
-    return sums[..., 1:-1]
+    whole = np.moveaxis(magnitudes[..., start : end + 1], -1, 0)
+    part = (whole.T * falling).T
+    sums = np.zeros((wanted.channels + 2, *whole.shape[1:]))
+    # A channel's rising side lies below its falling one, so that frequencies are added in their order.
+    np.add.at(sums, at + 1, whole - part)
+    np.add.at(sums, at, part)
+    return np.ascontiguousarray(np.moveaxis(sums[1:-1], 0, -1))

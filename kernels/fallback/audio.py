@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from ..audio_features import LONGEST_WINDOW, MOST_CHANNELS, Cepstrum, cepstrum, spectrum, spectrum_sizes
+from ..audio_features import LONGEST_WINDOW, MOST_CHANNELS, Cepstrum, cepstrum, hann, spectrum, spectrum_sizes
 from ..requantize import round_half_away
 from .decoded_size import check_decoded
 from .kernel import checked_shape
@@ -104,11 +104,9 @@ def audio_spectrogram(
         raise ResourceExhaustedError(f"{op}: window_size must be at most {LONGEST_WINDOW}, got {window_size}")
     sizes = spectrum_sizes(len(samples), window_size, stride)
     shape = checked_shape((samples.shape[1], *sizes), np.dtype(np.complex128))
-    return (
-        np.zeros(shape, np.float32)
-        if 0 in shape
-        else spectrum(samples, window_size, stride, magnitude_squared)
-    )
+    if 0 in shape:
+        return np.zeros(shape, np.float32)
+    return spectrum(samples, hann(window_size), stride, magnitude_squared)
 
 
 def mfcc(
