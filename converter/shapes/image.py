@@ -28,12 +28,13 @@ def quantized_resize(c: ShapeContext) -> Results:
 
 
 def resize_gradient(c: ShapeContext) -> Results:
-    """ResizeNearestNeighborGrad has sizes, the others the image."""
+    """As many images as the gradient has. ResizeNearestNeighborGrad has their size, the others an image."""
     x = c.ranked(0, 4)
     if c.op == "ResizeNearestNeighborGrad":
         height, width = _pair(c, 1)
         return [(x[0], height, width, x[3])]
-    return [c.merged(c.ranked(1, 4), (x[0], ANY, ANY, x[3]))]
+    _, height, width, _ = c.ranked(1, 4)
+    return [(x[0], height, width, x[3])]
 
 
 def crop_and_resize(c: ShapeContext) -> Results:

@@ -38,6 +38,17 @@ def _without_blanks(labels: list[int], blank: int, row: int) -> list[int]:
     return labels[:count]
 
 
+def _log_probabilities(scores: np.ndarray) -> np.ndarray:
+    """Of each class, float64: -inf where the probability is below the normal numbers of the scores' type."""
+    if not scores.size:
+        return scores.astype(np.float64)
+    with np.errstate(all="ignore"):
+        probability = np.exp(scores - scores.max(axis=2, keepdims=True))
+        probability /= probability.sum(axis=2, keepdims=True)
+        probability[probability < np.finfo(scores.dtype).tiny] = 0
+        return np.log(probability.astype(np.float64))
+
+
 def _moved(x: np.ndarray, places: int) -> np.ndarray:
     """x with as many impossible states before it, as long as before."""
     made = np.full_like(x, -np.inf)
@@ -82,6 +93,8 @@ def _loss_and_gradient(logs: np.ndarray, labels: list[int], merge: bool) -> tupl
     gradient = np.exp(logs)
     if total == -np.inf:
         return np.inf, gradient
+    if np.isnan(total):
+        return np.nan, np.full_like(gradient, np.nan)
     # Both walks count the step at which they meet.
     visits = np.exp(forward + backward - logs[:, path] - total)
     visits = np.where(np.isfinite(logs[:, path]), visits, 0)
@@ -108,8 +121,7 @@ def ctc_loss(
     check_sequences(op, inputs, lengths)
     classes = inputs.shape[2]
     labels = _labels_of(indices, values, inputs.shape[1])
-    wide = inputs.astype(np.float64)
-    logs = wide - np.logaddexp.reduce(wide, axis=2, keepdims=True)
+    logs = _log_probabilities(inputs)
     losses, gradient = np.zeros(inputs.shape[1], inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
     for row, length in enumerate(lengths.tolist()):
         own = labels[row]

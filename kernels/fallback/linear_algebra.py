@@ -145,7 +145,7 @@ def matrix_solve_ls(
         (inverse,) = _decomposed(lambda matrix: [np.linalg.pinv(matrix)], held)
         return (inverse @ _wide(rhs)).astype(rhs.dtype)
     ridge = float(l2_regularizer.reshape(-1)[0])
-    if ridge < 0:
+    if ridge < 0 and 0 not in held.shape[:-2]:
         raise InvalidArgumentError(f"l2_regularizer must not be negative, got {ridge}")
     if ridge == np.inf:
         return np.asarray(0 * (_adjoint(held) @ _wide(rhs))).astype(rhs.dtype)

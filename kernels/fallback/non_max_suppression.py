@@ -66,9 +66,9 @@ def _suppressed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Boxes and their scores, in the scores' type: the best, at most so many.
 
-    Without a sigma what overlaps a better box by more than the threshold is left out, and scores 0 where
-    the overlap or the threshold is no number. With one, scores fall by exp(-overlap^2 / (2 sigma)) for
-    each better box.
+    Without a sigma what overlaps a better box by more than the threshold, or by an infinity below it, is
+    left out, and scores 0 where the overlap or the threshold is no number. With one, scores fall by
+    exp(-overlap^2 / (2 sigma)) for each better box.
     Source: TensorFlow tensorflow/core/kernels/image/non_max_suppression_op.cc.
     """
     kind = scores.dtype.type
@@ -93,10 +93,11 @@ def _suppressed(
             kept.append(score)
             apart = overlap(box).astype(kind)
             more, no_more = apart > limit, apart <= limit
-            gone |= more & (not sigma)
             if sigma:
                 factors.append(np.exp(scale * apart * apart))
-            elif not np.all(more | no_more):
+                continue
+            gone |= more | np.isinf(apart)
+            if not np.all(more | no_more):
                 factors.append(no_more.astype(kind))
         elif score > enough:
             heapq.heappush(queue, (-score, box, len(factors)))

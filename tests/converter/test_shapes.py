@@ -64,6 +64,7 @@ CASES: list[tuple[str, dict[str, Attribute], list[Any], list[Shape]]] = [
     ("Dilation2D", {**VALID, "rates": (1, 2, 1, 1)}, [(1, 5, 1, 3), (2, 2, 3)], [(1, 2, 0, 3)]),
     ("DepthwiseConv2dNative", VALID, [(1, 5, 5, 3), (3, 3, 3, 2)], [(1, 2, 2, 6)]),
     ("MaxPool", {**VALID, "ksize": (1, 2, 2, 1)}, [(1, 5, 6, 3)], [(1, 2, 3, 3)]),
+    ("ResizeBicubicGrad", {"T": F32}, [(ANY, 3, 7, 2), (1, 4, 5, 2)], [(ANY, 4, 5, 2)]),
     ("Reshape", {}, [(2, 6), v(3, -1)], [(3, 4)]),
     ("Reshape", {}, [(ANY, 6), v(3, -1)], [(3, ANY)]),
     ("Reshape", {}, [(4, 6), v(UNKNOWN, 6)], [(4, 6)]),

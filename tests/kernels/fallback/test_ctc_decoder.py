@@ -69,6 +69,23 @@ def test_labels_without_a_way_are_infinitely_unlikely() -> None:
     assert loss[0] == np.inf and not gradient[2:].any()
 
 
+@pytest.mark.parametrize(("score", "lost"), [(80.0, False), (100.0, True)])
+def test_what_is_less_likely_than_a_number_says_has_no_way(score: float, lost: bool) -> None:
+    """Probabilities are of the scores' type; TensorFlow 2.21's values."""
+    scores = np.float32([[score, 0, 0], [0, 0, 0]]).reshape(2, 1, 3)
+    rest = [np.array([(0, 0), (0, 1)], np.int64), np.array([1, 0], np.int32), np.array([2], np.int32)]
+    loss, gradient = run("CTCLoss", [scores, *rest], T="f32")
+    np.testing.assert_allclose(loss[0], np.inf if lost else 80 + np.log(3), rtol=1e-6)
+    np.testing.assert_allclose(gradient[1, 0, 0], 1 / 3 if lost else 1 / 3 - 1, rtol=1e-6)
+
+
+def test_scores_that_are_no_numbers_leave_none() -> None:
+    scores = np.float32([[0, 0, 0], [np.inf, 0, 0]]).reshape(2, 1, 3)
+    rest = [np.zeros((1, 2), np.int64), np.zeros(1, np.int32), np.array([2], np.int32)]
+    loss, gradient = run("CTCLoss", [scores, *rest], T="f32")
+    assert np.isnan(loss).all() and np.isnan(gradient).all()
+
+
 @pytest.mark.parametrize(("labels", "length"), [((2, 0), 4), ((0, -1), 4), ((0, 1), 5), ((0, 1), 1)])
 def test_labels_that_cannot_be_are_refused(labels: tuple[int, ...], length: int) -> None:
     indices = np.array([(0, 0), (0, 1)], np.int64)

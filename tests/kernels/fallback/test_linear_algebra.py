@@ -45,6 +45,14 @@ def test_an_infinite_regularizer_leaves_zeros(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(y, np.zeros((2, shape[2], 4)))
 
 
+@pytest.mark.parametrize("op", ["MatrixSolveLs", "BatchMatrixSolveLs"])
+def test_a_negative_regularizer_is_refused_where_there_is_a_matrix(op: str) -> None:
+    left, right, below = np.ones((0, 3, 2)), np.ones((0, 3, 1)), np.array(-0.1)
+    assert run(op, [left, right, below], T="f64")[0].shape == (0, 2, 1)
+    with pytest.raises(InvalidArgumentError, match="l2_regularizer must not be negative"):
+        run(op, [np.ones((1, 3, 2)), np.ones((1, 3, 1)), below], T="f64")
+
+
 def test_a_matrix_without_a_cholesky_factor_is_nan_and_the_others_are_not() -> None:
     lower = run("Cholesky", [np.stack([-np.eye(2), 4 * np.eye(2)])], T="f64")[0]
     assert np.isnan(np.tril(lower[0])[[0, 1, 1], [0, 0, 1]]).all()

@@ -94,6 +94,13 @@ def test_overlaps_that_are_no_numbers() -> None:
     assert run("NonMaxSuppressionWithOverlaps", inputs)[0].tolist() == [0, 2]
 
 
+def test_what_overlaps_by_an_infinity_is_left_out() -> None:
+    """Below the threshold, too: TensorFlow multiplies the score by a power of 0 times it."""
+    overlaps = np.float32([[1, 0, 0], [-np.inf, 1, 0], [np.inf, 0, 1]])
+    inputs = [overlaps, np.float32([0.9, 0.7, 0.5]), *limits(3, 0.5, -1)]
+    assert run("NonMaxSuppressionWithOverlaps", inputs)[0].tolist() == [0]
+
+
 def test_the_lowest_number_is_no_score() -> None:
     scores = np.float32([-np.inf, np.finfo(np.float32).min, np.nan, -1e38])
     assert run("NonMaxSuppressionV2", [BOXES, scores, *limits(4, 0.5)], **TYPES)[0].tolist() == [3]
