@@ -83,7 +83,7 @@ KNOWN = (
         "TensorFlow reads a counter's second half where there is none",
     ),
     Known(
-        ("BroadcastArgs", "ReverseSequence"),
+        ("BroadcastArgs", "ReverseSequence", "ReverseV2"),
         r"^differs: LiteRT, run \d: died \|",
         "LiteRT dies of empty tensors",
     ),
