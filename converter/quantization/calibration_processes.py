@@ -1,6 +1,7 @@
-"""calibrate_in_processes: each of some processes sees every n-th sample, and what they observed is merged.
+"""calibrate_in_processes: processes, this one among them, share the samples, and what they saw is merged.
 
-Samples are read here, in order, and sent to the processes; so a generator runs once.
+Samples are read here, in order, so a generator runs once. One is sent to a process that has begun with all it
+got, and run here where there is none.
 """
 
 from __future__ import annotations
@@ -71,13 +72,23 @@ def calibrate_in_processes(
     task = _Task(bytes(model.content), frozenset(sites), kind, frozenset(channels))
     kept = KeptSamples()
     workers: list[_Worker] = []
-    try:
-        workers += [_Worker(task) for _ in range(jobs)]
-        number = -1
+    number = -1
+
+    def ours() -> Iterator[tuple[int, Sample]]:
+        nonlocal number
         for number, sample in enumerate(samples):
-            workers[number % jobs].put((number, sample))
+            worker = next((worker for worker in workers if worker.has_room()), None)
+            if worker is not None:
+                worker.put((number, sample))
+            else:
+                yield number, sample
             kept.add(sample)
-        parts = [worker.finish() for worker in workers]
+
+    try:
+        workers += [_Worker(task) for _ in range(jobs - 1)]
+        own = _observed(model, task, ours())
+        # Where reading them raises, what was read before is wrong first.
+        parts = [*(worker.finish() for worker in workers), own._replace(sample=number)]
     finally:
         for worker in workers:
             worker.end()
@@ -100,7 +111,7 @@ def calibrate_in_processes(
 
 
 class _Worker:
-    """A process, and the pipes of its samples and of what it has seen."""
+    """A process, the pipe of its samples, and that of a word for each it begins and of what it has seen."""
 
     def __init__(self, task: _Task) -> None:
         # A fork starts at once, but is safe only where no other thread may hold a lock.
@@ -111,23 +122,44 @@ class _Worker:
         _widen(self._samples)
         self._process = context.Process(target=_work, args=(task, theirs, result), daemon=True)
         self._process.start()
+        self._waiting = 0  # samples that it has not begun
         theirs.close()
         result.close()
 
+    def has_room(self) -> bool:
+        """Whether it has begun with all of its samples."""
+        while self._waiting and self._seen.poll():
+            self._hear()
+        return not self._waiting
+
     def put(self, item: tuple[int, Sample] | None) -> None:
-        """Send a sample, or None behind the last one; waits until there is room."""
+        """Send a sample, or None behind the last one; what the pipe does not hold waits for the process."""
+        arrays: list[pickle.PickleBuffer] = []
+        header = pickle.dumps(item, protocol=5, buffer_callback=arrays.append)
         try:
-            self._samples.send_bytes(pickle.dumps(item, protocol=pickle.HIGHEST_PROTOCOL))
+            self._samples.send_bytes(pickle.dumps((header, len(arrays))))
+            for array in arrays:
+                self._samples.send_bytes(array.raw())
         except BrokenPipeError as error:
             raise self._ended() from error
+        self._waiting += item is not None
 
     def finish(self) -> _Seen:
         """What was seen of all samples."""
         self.put(None)
+        while self._waiting:
+            self._hear()
         try:
             return self._seen.recv()
         except EOFError as error:
             raise self._ended() from error
+
+    def _hear(self) -> None:
+        try:
+            self._seen.recv_bytes()
+        except EOFError as error:
+            raise self._ended() from error
+        self._waiting -= 1
 
     def end(self) -> None:
         self._process.terminate()
@@ -151,21 +183,40 @@ def _widen(pipe: Connection) -> None:
 
 
 def _work(task: _Task, samples: Connection, result: Connection) -> None:
-    last = -1
-
     def received() -> Iterator[tuple[int, Sample]]:
-        nonlocal last
-        while (item := pickle.loads(samples.recv_bytes())) is not None:
-            last = item[0]
+        while (item := _received(samples)) is not None:
+            result.send_bytes(b"begun")
             yield item
 
-    given, channels = received(), ChannelObserver(task.channels)
-    try:
-        interpreter = model_interpreter(Model(task.model))
-        found = calibrate_numbered(interpreter, given, task.sites, task.kind, channels=channels)
-        seen = _Seen(found.to_json() if last >= 0 else None, channels.ranges)
-    except Exception as error:  # whatever running a model raises: it is raised again by who asked
-        seen = _Seen(None, {}, last, error)
+    seen = _observed(Model(task.model), task, received())
+    if seen.error is not None:
         for _ in received():
             pass
     result.send(seen)
+
+
+def _received(samples: Connection) -> tuple[int, Sample] | None:
+    """What put sent."""
+    header, count = pickle.loads(samples.recv_bytes())
+    item: tuple[int, Sample] | None = pickle.loads(
+        header, buffers=[samples.recv_bytes() for _ in range(count)]
+    )
+    return item
+
+
+def _observed(model: Model, task: _Task, samples: Iterator[tuple[int, Sample]]) -> _Seen:
+    """What the model's tensors hold over the samples, as far as none is wrong."""
+    last, channels = -1, ChannelObserver(task.channels)
+
+    def counted() -> Iterator[tuple[int, Sample]]:
+        nonlocal last
+        for number, sample in samples:
+            last = number
+            yield number, sample
+
+    try:
+        interpreter = model_interpreter(model)
+        found = calibrate_numbered(interpreter, counted(), task.sites, task.kind, channels=channels)
+    except Exception as error:  # whatever running a model raises: it is raised again by who asked
+        return _Seen(None, {}, last, error)
+    return _Seen(found.to_json() if last >= 0 else None, channels.ranges)

@@ -13,7 +13,7 @@ from numlite.converter.quantization.quantizer import Quantizer
 from numlite.lite.errors import ModelError, StateError
 from numlite.lite.model import Model
 
-from .test_calibrate import branched
+from .test_calibrate import branched, chain
 from .uneven_models import shortcut, uneven
 
 
@@ -50,6 +50,13 @@ def test_branches_that_only_one_process_takes_are_seen() -> None:
     quantizer = Quantizer(branched(), recipes.static_int8())
     data = [[np.array(which), np.array([1.0, 2.0], np.float32)] for which in (True, False, True)]
     assert same(quantizer.calibrate(data), quantizer.calibrate(data, jobs=2))
+
+
+def test_samples_may_be_larger_than_a_pipe_and_of_any_layout() -> None:
+    rows = np.random.default_rng(5).normal(size=(3, 200_000)).astype(np.float32)
+    data = [[rows.T], [np.ascontiguousarray(rows.T)], [rows.T[::3]], [rows.T[:0]], [[rows[:, 7].tolist()]]]
+    quantizer = Quantizer(chain(), recipes.static_int8())
+    assert same(quantizer.calibrate(data), quantizer.calibrate(data, jobs=3))
 
 
 def test_the_first_wrong_sample_is_named() -> None:
