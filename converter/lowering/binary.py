@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
 
 import numpy as np
 
@@ -64,6 +65,7 @@ _COMPARISONS = frozenset(
 )
 # LiteRT takes bytes that it compares for quantized ones, and dies of those that have no scale.
 _BYTES = (TensorType.INT8, TensorType.UINT8)
+_ADD_N = (TensorType.FLOAT32, TensorType.INT32)
 
 
 def binary(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor) -> LiteTensor:
@@ -85,15 +87,17 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-def _sum(code: BuiltinOperator) -> Rule:
+def _sum(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor) -> LiteTensor:
     """Of uint32, which the operators do not take, as int32: the sums are the same modulo 2^32."""
+    if a.type != TensorType.UINT32 or a.type != b.type:
+        return binary(lowering, node, code, a, b)
+    parts = [as_int32(lowering, node, x) for x in (a, b)]
+    return cast_to(lowering, node, binary(lowering, node, code, *parts), TensorType.UINT32)
 
+
+def _sum_rule(code: BuiltinOperator) -> Rule:
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
-        a, b = lowering.input(node, 0), lowering.input(node, 1)
-        if a.type != TensorType.UINT32 or a.type != b.type:
-            return binary(lowering, node, code, a, b)
-        parts = [as_int32(lowering, node, x) for x in (a, b)]
-        return cast_to(lowering, node, binary(lowering, node, code, *parts), TensorType.UINT32)
+        return _sum(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
 
     return rule
 
@@ -190,16 +194,16 @@ def squared_difference(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def add_n(lowering: Lowering, node: Node) -> LiteTensor:
-    """ADD_N; of one tensor, itself."""
+    """ADD_N, or one ADD after the other for types that it does not take; of one tensor, itself."""
     inputs = lowering.inputs(node)
-    if len(inputs) == 1:
-        return inputs[0]
+    if len(inputs) == 1 or inputs[0].type not in _ADD_N:
+        return reduce(partial(_sum, lowering, node, BuiltinOperator.ADD), inputs)
     return lowering.operator(node, BuiltinOperator.ADD_N, inputs, lowering.result_shape(node))
 
 
 REGISTRATIONS: dict[str, Rule] = {
-    "Add": _sum(BuiltinOperator.ADD),
-    "AddV2": _sum(BuiltinOperator.ADD),
+    "Add": _sum_rule(BuiltinOperator.ADD),
+    "AddV2": _sum_rule(BuiltinOperator.ADD),
     "BiasAdd": bias_add,
     "BiasAddV1": _rule(BuiltinOperator.ADD),
     "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),
@@ -223,7 +227,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "RealDiv": _rule(BuiltinOperator.DIV),
     "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
     "SquaredDifference": squared_difference,
-    "Sub": _sum(BuiltinOperator.SUB),
+    "Sub": _sum_rule(BuiltinOperator.SUB),
     "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),
     "Xlog1py": _zero_where(0, BuiltinOperator.MUL, _log1p),
     "Xlogy": _zero_where(0, BuiltinOperator.MUL, _log),

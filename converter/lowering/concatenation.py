@@ -17,11 +17,14 @@ from .reshape import reshaped
 def _joined(
     lowering: Lowering, node: Node, parts: Sequence[LiteTensor], axis: int, shape: PartialShape
 ) -> LiteTensor:
-    """CONCATENATION along an axis counted from the front where the rank is known."""
+    """CONCATENATION of what is not empty along an axis counted from the front where the rank is known."""
     rank = next((len(x.shape) for x in parts if x.shape is not None), None)
     if rank is not None and not -rank <= axis < rank:
         raise ModelError(f"axis must be in [{-rank}, {rank}), got {axis}")
     counted = axis if rank is None else axis % rank
+    parts = [x for x in parts if x.shape is None or x.shape[counted] != 0] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
     options = ConcatenationOptionsT(axis=counted)
     return lowering.operator(node, BuiltinOperator.CONCATENATION, parts, shape, options)
 

@@ -199,7 +199,7 @@ KNOWN = (
     ),
     Known(
         ("Log", "Log1p"),
-        r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ[^#]*float32\(88\.37",
+        r"^differs: LiteRT, run \d: n:0: \d+ of \d+ differ[^#]*float32\(88\.",
         "XNNPACK's logarithm of an infinity is that of the largest number where there is no AVX-512",
         without=without.finite,
     ),
@@ -444,7 +444,7 @@ KNOWN = (
     ),
     Known(
         ("NthElement", "ApproxTopK", "TopK", "TopKV2"),
-        r"^differs: (run_graph|numlite with select ops), run \d: n:\d: \d+ of \d+ differ",
+        r"^differs: (run_graph|numlite|LiteRT)[^,]*, run \d: n:\d: \d+ of \d+ differ",
         "std::nth_element and a heap have no order for what is no number",
         without=without.finite,
     ),
@@ -460,6 +460,7 @@ KNOWN = (
 
 def why_known(kind: str, ending: str) -> Known | None:
     """The first that fits how a case ended, None where it has no reason."""
+    ending = " ".join(ending.split())
     if not ending.startswith("differs"):
         return None
     apart = max(map(float, re.findall(r"apart by ([\d.e+-]+|inf)", ending)), default=0.0)
