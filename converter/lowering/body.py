@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
-from ...lite.tensor import NUMPY_DTYPES, TensorType
+from ...lite.tensor import TensorType
 from ...schema.shown import shown
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.signature import registered
 from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
 from .flex import as_tensorflow_op, may_be_part, refused_for_now, setting_for
-from .folding import folded
+from .folding import empty_constant, folded, without_elements
 from .known_sizes import known_results
 from .lowering import Lowering, Rule
 from .order import ordered
@@ -118,7 +116,7 @@ def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool
             operator.erase()
     try:
         if results is None and not is_structural(node.op):
-            results = as_tensorflow_op(lowering, node)
+            results = without_elements(lowering, node) or as_tensorflow_op(lowering, node)
     except UnsupportedError as error:
         reason = reason or str(error)
     if results is None:
@@ -189,8 +187,6 @@ def _keep(
 
 def _empty(lowering: Lowering, tensor: LiteTensor) -> LiteTensor | None:
     """A constant in place of a tensor that has no elements; None for one that has, or may have."""
-    if not tensor.shape or 0 not in tensor.shape or -1 in tensor.shape or tensor.data is not None:
+    if tensor.data is not None or tensor.quantization is not None:
         return None
-    if tensor.type not in NUMPY_DTYPES or tensor.quantization is not None:
-        return None
-    return lowering.constant(tensor.name, np.empty(tensor.shape, NUMPY_DTYPES[tensor.type]), tensor.type)
+    return empty_constant(lowering, tensor.name, tensor.shape, tensor.type)

@@ -14,7 +14,7 @@ from .lowering import Lowering, Rule
 from .reshape import reshaped
 
 
-def _joined(
+def joined(
     lowering: Lowering, node: Node, parts: Sequence[LiteTensor], axis: int, shape: PartialShape
 ) -> LiteTensor:
     """CONCATENATION of what is not empty along an axis counted from the front where the rank is known."""
@@ -33,14 +33,14 @@ def concat_v2(lowering: Lowering, node: Node) -> LiteTensor:
     """The axis is the last input."""
     *parts, _ = lowering.inputs(node)
     [axis] = lowering.integers_input(node, len(parts), "the axis")
-    return _joined(lowering, node, parts, axis, lowering.result_shape(node))
+    return joined(lowering, node, parts, axis, lowering.result_shape(node))
 
 
 def concat(lowering: Lowering, node: Node) -> LiteTensor:
     """The axis is the first input."""
     _, *parts = lowering.inputs(node)
     [axis] = lowering.integers_input(node, 0, "the axis")
-    return _joined(lowering, node, parts, axis, lowering.result_shape(node))
+    return joined(lowering, node, parts, axis, lowering.result_shape(node))
 
 
 def dynamic_stitch(lowering: Lowering, node: Node) -> LiteTensor:
@@ -67,7 +67,7 @@ def dynamic_stitch(lowering: Lowering, node: Node) -> LiteTensor:
             parts.append(part)
     if not parts:
         raise UnsupportedError("there must be indices")
-    whole = parts[0] if len(parts) == 1 else _joined(lowering, node, parts, 0, (named.size, *rest))
+    whole = parts[0] if len(parts) == 1 else joined(lowering, node, parts, 0, (named.size, *rest))
     if np.array_equal(source, np.arange(named.size)):
         return whole
     wanted = lowering.integers(lowering.name(node, "/rows"), source.tolist())

@@ -29,9 +29,10 @@ def filled(
 
 
 def fill(lowering: Lowering, node: Node) -> LiteTensor:
-    """A tensor of one scalar."""
+    """A tensor of one scalar; itself where it has no sizes."""
     sizes, value = lowering.inputs(node)
-    return filled(lowering, node, sizes, value, lowering.result_shape(node))
+    shape = lowering.result_shape(node)
+    return value if shape == value.shape == () else filled(lowering, node, sizes, value, shape)
 
 
 def zeros_like(lowering: Lowering, node: Node) -> LiteTensor:

@@ -1,4 +1,7 @@
-"""Folding: nodes of constants are computed when the graph is converted, by the fallback kernels."""
+"""Folding: nodes of constants are computed when the graph is converted, by the fallback kernels.
+
+What has no elements is a constant, whatever it is made from.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from ...kernels.fallback.node_runner import run_node
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.status import OpError
 from ...lite.errors import ModelError, UnsupportedError
-from ...lite.tensor import TensorType
-from ...schema.op_defs import op_defs
+from ...lite.tensor import NUMPY_DTYPES, TensorType
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
+from ..transforms.purity import is_pure
 from .flex import node_def_of
 from .lowering import Lowering
 
@@ -38,7 +41,7 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     """
     tensors = lowering.inputs(node)
     values = [tensor.data for tensor in tensors if tensor.data is not None]
-    if not values or len(values) != len(tensors) or not _is_pure(node):
+    if not values or len(values) != len(tensors) or not is_pure(node):
         return None
     if lowering.program.has_foreign_forms and node.op in _RULES_FOLD:
         return None
@@ -66,9 +69,25 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     ]
 
 
-def _is_pure(node: Node) -> bool:
-    definition = op_defs().find(node.op)
-    return definition is not None and not definition.is_stateful
+def without_elements(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
+    """Constants for a node's results where all are known to have no elements, else None."""
+    if not is_pure(node):
+        return None
+    base, found = lowering.name(node), list[LiteTensor]()
+    for i in range(len(node.results)):
+        shape, type = lowering.result_shape(node, i), lowering.result_type(node, i)
+        empty = empty_constant(lowering, f"{base}:{i}" if i else base, shape, type)
+        if empty is None:
+            return None
+        found.append(empty)
+    return found or None
+
+
+def empty_constant(lowering: Lowering, name: str, shape: PartialShape, type: TensorType) -> LiteTensor | None:
+    """A tensor that has no elements; None where one of the shape has, or may have."""
+    if not shape or 0 not in shape or -1 in shape or type not in NUMPY_DTYPES:
+        return None
+    return lowering.constant(name, np.empty(shape, NUMPY_DTYPES[type]), type)
 
 
 def _fits(node: Node, values: Sequence[np.ndarray], shapes: Sequence[PartialShape], limit: int) -> bool:

@@ -58,12 +58,17 @@ def _squeezed(shape: PartialShape, axes: list[int]) -> PartialShape:
 
 
 def expand_dims(lowering: Lowering, node: Node) -> LiteTensor:
-    """RESHAPE, or EXPAND_DIMS where several sizes are unknown."""
+    """A new axis; of a computed number by EXPAND_DIMS."""
     x, axis = lowering.input(node, 0), lowering.input(node, 1)
     if axis.data is None:
         shape = None if x.shape is None else (-1,) * (len(x.shape) + 1)
         return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [x, axis], shape, ExpandDimsOptionsT())
     [place] = lowering.integers_input(node, 1, "the axis")
+    return with_axis(lowering, node, x, place)
+
+
+def with_axis(lowering: Lowering, node: Node, x: LiteTensor, place: int) -> LiteTensor:
+    """RESHAPE to an axis more, or EXPAND_DIMS where several sizes are unknown."""
     shape = inferred(lambda known: expanded(known, place), x.shape)
     made = reshaped(lowering, node, x, shape)
     if made is not None:

@@ -38,19 +38,21 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
     plain = steps is not None and set(steps) == {1} and not node.integer("new_axis_mask")
     if plain and is_known(x.shape) and lowering.result_shape(node) == x.shape:
         return x
-    options = _masks(node, bounds[0])
-    bounds = _without_empty_ellipsis(lowering, node, x, bounds, options)
+    count = next((bound.shape[0] for bound in bounds if bound.shape and is_known(bound.shape)), None)
+    options = _masks(node, count)
+    if count is not None:
+        bounds = _without_empty_ellipsis(lowering, node, x, bounds, count, options)
     inputs = [x, *(as_int32(lowering, node, bound) for bound in bounds)]
     return lowering.operator(
         node, BuiltinOperator.STRIDED_SLICE, inputs, lowering.result_shape(node), options
     )
 
 
-def _masks(node: Node, bound: LiteTensor) -> StridedSliceOptionsT:
-    """The node's masks less the bits that LiteRT's operator reads, too: those that have no bound, and of the
-    begins those of axes that are shrunk."""
+def _masks(node: Node, count: int | None) -> StridedSliceOptionsT:
+    """The node's masks less the bits that LiteRT's operator reads, too: those that have no bound, of which
+    there are so many, and of the begins those of axes that are shrunk."""
     options = StridedSliceOptionsT()
-    bounded = (1 << bound.shape[0]) - 1 if bound.shape and is_known(bound.shape) else -1
+    bounded = -1 if count is None else (1 << count) - 1
     for mask in _MASKS:
         setattr(options, mask, node.integer(mask) & bounded)
     options.begin_mask &= ~options.shrink_axis_mask
@@ -58,11 +60,15 @@ def _masks(node: Node, bound: LiteTensor) -> StridedSliceOptionsT:
 
 
 def _without_empty_ellipsis(
-    lowering: Lowering, node: Node, x: LiteTensor, bounds: list[LiteTensor], options: StridedSliceOptionsT
+    lowering: Lowering,
+    node: Node,
+    x: LiteTensor,
+    bounds: list[LiteTensor],
+    count: int,
+    options: StridedSliceOptionsT,
 ) -> list[LiteTensor]:
     """The bounds and masks less an ellipsis that stands for no axis: LiteRT's operator gives it one."""
-    count = next((bound.shape[0] for bound in bounds if bound.shape and is_known(bound.shape)), None)
-    if not options.ellipsis_mask or x.shape is None or count is None:
+    if not options.ellipsis_mask or x.shape is None:
         return bounds
     place = options.ellipsis_mask.bit_length() - 1
     axes = sum(not options.new_axis_mask >> i & 1 for i in range(count) if i != place)

@@ -15,8 +15,11 @@ from ...schema.tflite import (
 )
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from ..operator_types import is_converted_for
 from .cast import as_int32
+from .concatenation import joined
 from .lowering import Lowering, Rule
+from .reshape import with_axis
 
 
 def _pieces(
@@ -60,10 +63,13 @@ def _axis(node: Node, rank: int) -> int:
 
 
 def pack(lowering: Lowering, node: Node) -> LiteTensor:
-    """PACK along a new axis."""
+    """PACK along a new axis; of one part, and of types that it does not take, by that axis in each part."""
     parts = lowering.inputs(node)
     shape = lowering.result_shape(node)
     axis = node.integer("axis") if shape is None else _axis(node, len(shape))
+    if len(parts) == 1 or not is_converted_for(BuiltinOperator.PACK, parts[0].type):
+        wide = [with_axis(lowering, node, part, axis) for part in parts]
+        return joined(lowering, node, wide, axis, shape)
     options = PackOptionsT(values_count=len(parts), axis=axis)
     return lowering.operator(node, BuiltinOperator.PACK, parts, shape, options)
 

@@ -69,9 +69,16 @@ class _Maximum(_Extremum):
         return found
 
 
-class _AverageF32(Reduction):
+class _MeanF32(Reduction):
     def combine(self, e: Emitter, x: Value, y: Value) -> Value:
         return e.builder.fadd(x, y)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return e.builder.fmul(x, scalars[0])
+
+
+class _AverageF32(_MeanF32):
+    """A mean that is clamped: of NaN, it is the lowest value."""
 
     def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
         return e.fmin(e.fmax(e.builder.fmul(x, scalars[2]), scalars[0]), scalars[1])
@@ -226,6 +233,9 @@ EXTREMUM_WINDOWS = {
         ("min_i16", i16, 32767, "smin"),
     )
 }
+
+# (..., share): the sum times share.
+mean_window_f32 = _kernel("mean_window_f32", _MeanF32(), [types.float32])
 
 # (..., low, high, share): the sum times share, clamped.
 average_window_f32 = _kernel("average_window_f32", AVERAGE_F32, [types.float32] * 3)

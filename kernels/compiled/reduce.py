@@ -10,7 +10,7 @@ from numba import njit
 from ..reduce import REDUCE, REDUCE_Q8, REDUCE_Q8_REFERENCE
 from .driver.kernel_source import KernelSources
 from .language.element_types import F32, I8, I16, I32, I64, U8, ElementType
-from .pool_window import EXTREMUM_WINDOWS, average_window_f32, sum_window_i8, sum_window_i16, sum_window_u8
+from .pool_window import EXTREMUM_WINDOWS, mean_window_f32, sum_window_i8, sum_window_i16, sum_window_u8
 from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
 from .requantize import requantize_double_rounding
 from .row_reduction import EXTREMUM_ROWS, sum_row_f32, total_i8, total_u8
@@ -113,9 +113,7 @@ def _scaled(total, scale):
 
 @_function
 def _window_mean(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
-    low, high = np.float32(-np.inf), np.float32(np.inf)
-    y = block.y + at * 4
-    average_window_f32(x, y, depth, rows, columns, row_bytes, pixel_bytes, low, high, block.scale)
+    mean_window_f32(x, block.y + at * 4, depth, rows, columns, row_bytes, pixel_bytes, block.scale)
 
 
 for _name, _zero, _combine, _finish, _row in (

@@ -19,8 +19,8 @@ def reverse(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
 
 
 def reverse_v2(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """x with these axes reversed."""
-    return np.flip(x, axes_of(axis, x.ndim))
+    """x with these axes reversed; a scalar, or nothing, whatever they are."""
+    return np.flip(x, axes_of(axis, x.ndim)) if x.ndim and x.size else x
 
 
 def reverse_sequence(x: np.ndarray, seq_lengths: np.ndarray, *, seq_dim: int, batch_dim: int) -> np.ndarray:

@@ -50,6 +50,17 @@ def test_extrema(name: str, dtype: type, axes: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(y, _FUNCTIONS[name](x, axis=axes), err_msg=str(width))
 
 
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("name", ["SUM", "MEAN"])
+def test_sums_and_means_of_what_is_no_number(name: str, axes: tuple[int, ...]) -> None:
+    function = {"SUM": np.sum, "MEAN": np.mean}[name]
+    for width in (1, 3, 16, 33, 200):
+        x = whole_range(np.float32, (4, 5, width))
+        x[1, 2, width // 2], x[3, 4, width - 1] = np.nan, -np.inf
+        wanted = function(x, axis=axes)
+        np.testing.assert_allclose(reduced(name, x, axes, None), wanted, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", _FUNCTIONS)
 def test_extrema_of_infinities(name: str) -> None:
     for sign in (-1, 1):

@@ -44,6 +44,25 @@ def finite(trial: Trial) -> Trial:
     return replace(trial, runs=tuple(runs))
 
 
+def of_modest_size(trial: Trial) -> Trial:
+    """The trial with floats of which powers are finite."""
+    runs = [
+        tuple(np.clip(np.nan_to_num(x), -80, 80) if x.dtype.kind == "f" else x for x in arrays)
+        for arrays in trial.runs
+    ]
+    return replace(trial, runs=tuple(runs))
+
+
+def aside(trial: Trial) -> Trial:
+    """The trial with floats that are up to a hundredth larger, each by another part."""
+    runs = [tuple(_aside(x) if x.dtype.kind == "f" else x for x in arrays) for arrays in trial.runs]
+    return replace(trial, runs=tuple(runs))
+
+
+def _aside(x: np.ndarray) -> np.ndarray:
+    return (x * np.linspace(1.001, 1.01, x.size).reshape(x.shape)).astype(x.dtype)
+
+
 def zeros(trial: Trial) -> Trial:
     """The trial with ones for zeros."""
     return with_changed(trial, "in0", lambda x: np.where(x == 0, x.dtype.type(1), x))

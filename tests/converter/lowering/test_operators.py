@@ -9,7 +9,7 @@ import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import PrepareError, UnsupportedError
-from numlite.schema.graph_def import DT_FLOAT, DT_UINT32, AttrValue
+from numlite.schema.graph_def import DT_COMPLEX64, DT_FLOAT, DT_INT32, DT_UINT32, AttrValue
 
 from ..graphs import checked, operators, run_litert, run_numlite
 from .operator_cases import CASES, IMAGE, RANDOM, TYPES, Case, X, Z, i32, one
@@ -220,6 +220,29 @@ def test_sums_of_unsigned_integers(run) -> None:
     found = run(checked(convert_graph(g.graph_def, ["x", "y"], ["sum", "difference"])), values, values[::-1])
     for each, wanted in zip(found, (values + values[::-1], values[:1] - values[::-1]), strict=True):
         np.testing.assert_array_equal(each, wanted)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_what_has_no_elements_is_a_constant_whatever_it_is_made_from(run) -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [2, -1, 3], DT_COMPLEX64)
+    g.node("MulNoNan", "y", x, g.constant("nothing", np.zeros((1, 0, 3), np.complex64)))
+    model = checked(convert_graph(g.graph_def, ["x"], ["y"]))
+    assert operators(model) == []
+    [y] = run(model, np.ones((2, 1, 3), np.complex64))
+    assert y.shape == (2, 0, 3) and y.dtype == np.complex64
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_masks_of_bounds_that_only_the_ends_count(run) -> None:
+    """-1 has the bits of all bounds, and of more."""
+    g = GraphBuilder()
+    x, begin = g.placeholder("x", [3, 4]), g.placeholder("begin", [-1], DT_INT32)
+    end, step = (g.placeholder(name, [1], DT_INT32) for name in ("end", "step"))
+    g.node("StridedSlice", "y", x, begin, end, step, new_axis_mask=-1, begin_mask=-1)
+    model = checked(convert_graph(g.graph_def, ["x", "begin", "end", "step"], ["y"]))
+    [y] = run(model, X, i32(0), i32(0), i32(1))
+    np.testing.assert_array_equal(y, X[None])
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
