@@ -299,7 +299,7 @@ KNOWN = (
         "TensorFlow's shape of a Conv3D leaves out the dilations; its result has no elements",
     ),
     Known(
-        ("Conv2D", "Conv3D", "DepthwiseConv2dNative"),
+        ("Conv2D", "Conv2DBackpropInput", "Conv3D", "DepthwiseConv2dNative"),
         r"^differs: (numlite|LiteRT), run \d: [^#]*float32\(-?3\.4028235e\+38\), not np\.float32\(-?inf\)",
         "LiteRT's own kernels bound infinities",
     ),
@@ -359,9 +359,20 @@ KNOWN = (
         without=without.finite,
     ),
     Known(
-        ("GatherNd",),
-        r"^differs: LiteRT, run \d: RuntimeError: gather_nd index out of bounds",
-        "LiteRT refuses rows of no indices, which name the whole",
+        ("Gather", "GatherNd", "GatherV2"),
+        r"^differs: LiteRT, run \d: RuntimeError: gather(_nd)? index out of bounds",
+        "LiteRT refuses rows of no indices, which name the whole, and places in rows of nothing",
+    ),
+    Known(
+        ("SparseToDense",),
+        r"^differs: LiteRT, run \d: RuntimeError: tflite/kernels/sparse_to_dense\.cc:\d+ true_dimensions",
+        "LiteRT has at most four axes",
+    ),
+    Known(
+        ("Unique",),
+        r"^differs: LiteRT, run \d: n:0: must be",
+        "LiteRT takes what is no number for what it saw before",
+        without=without.finite,
     ),
     Known(
         ("Conv3D",),
