@@ -32,6 +32,7 @@ from ...schema.tflite import (
 )
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from ..operator_types import is_converted_for
 from ..partial_shape import PartialShape, broadcast
 from .cast import as_int32, cast_to
 from .lowering import Lowering, Rule, check_type
@@ -65,7 +66,6 @@ _COMPARISONS = frozenset(
 )
 # LiteRT takes bytes that it compares for quantized ones, and dies of those that have no scale.
 _BYTES = (TensorType.INT8, TensorType.UINT8)
-_ADD_N = (TensorType.FLOAT32, TensorType.INT32)
 
 
 def binary(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor) -> LiteTensor:
@@ -196,7 +196,7 @@ def squared_difference(lowering: Lowering, node: Node) -> LiteTensor:
 def add_n(lowering: Lowering, node: Node) -> LiteTensor:
     """ADD_N, or one ADD after the other for types that it does not take; of one tensor, itself."""
     inputs = lowering.inputs(node)
-    if len(inputs) == 1 or inputs[0].type not in _ADD_N:
+    if len(inputs) == 1 or not is_converted_for(BuiltinOperator.ADD_N, inputs[0].type):
         return reduce(partial(_sum, lowering, node, BuiltinOperator.ADD), inputs)
     return lowering.operator(node, BuiltinOperator.ADD_N, inputs, lowering.result_shape(node))
 

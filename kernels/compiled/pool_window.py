@@ -91,7 +91,7 @@ class _RootMeanSquareF32(_AverageF32):
     def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
         mean = e.builder.fmul(x, scalars[2])
         root = e.call(f"llvm.sqrt.{suffix(mean.type)}", mean.type, mean)
-        return e.fmin(e.fmax(root, scalars[0]), scalars[1])
+        return e.clamp(root, *scalars[:2])
 
 
 class _Sum(Reduction):
@@ -240,7 +240,7 @@ mean_window_f32 = _kernel("mean_window_f32", _MeanF32(), [types.float32])
 # (..., low, high, share): the sum times share, clamped.
 average_window_f32 = _kernel("average_window_f32", AVERAGE_F32, [types.float32] * 3)
 
-# (..., low, high, share): the square root of the sum of squares times share, clamped.
+# (..., low, high, share): the square root of the sum of squares times share, clamped; NaN stays.
 root_mean_square_window_f32 = _kernel(
     "root_mean_square_window_f32", _RootMeanSquareF32(), [types.float32] * 3
 )

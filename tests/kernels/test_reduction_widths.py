@@ -96,6 +96,21 @@ def test_largest_of_windows(dtype: type, columns: int) -> None:
         np.testing.assert_array_equal(y, exact, err_msg=str(width))
 
 
+@pytest.mark.parametrize("activation", ["NONE", "RELU", "RELU6"])
+def test_root_mean_squares_of_what_is_no_number(activation: str) -> None:
+    for width in (1, 3, 16, 33):
+        x = whole_range(np.float32, (1, 4, 6, width))
+        x[0, 1, 2, width // 2] = np.nan
+        options = tflite.Pool2DOptionsT(
+            padding=1, stride_w=1, stride_h=1, filter_width=2, filter_height=2,
+            fused_activation_function=tflite.ActivationFunctionType[activation],
+        )  # fmt: skip
+        windows = np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=(1, 2))
+        exact = np.sqrt((windows**2).mean(axis=(-2, -1)))
+        model = single_op(BuiltinOperator.L2_POOL_2D, [Kind(x.shape)], Kind(exact.shape), options)
+        np.testing.assert_allclose(run(model, x), exact, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", _FUNCTIONS)
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1), (0, 2), (1, 2), (0, 1, 2)], ids=str)
 def test_what_nan_and_zeros_of_two_signs_give_by_reference(name: str, axes: tuple[int, ...]) -> None:

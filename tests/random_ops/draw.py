@@ -40,7 +40,8 @@ class Draw:
 
     def __init__(self, *seed: int) -> None:
         self.random = np.random.default_rng(seed)
-        self.extremes = False  # whether floats were drawn that are very large, very small or none
+        # " with extremes" when floats were drawn that are very large or small, " with NaN" when some are none
+        self.special = ""
 
     def chance(self, probability: float = 0.5) -> bool:
         return bool(self.random.random() < probability)
@@ -115,20 +116,23 @@ class Draw:
         return self.integers(kind, shape)
 
     def floats(self, shape: Shape) -> np.ndarray:
-        """Normal mostly; whole numbers, wide magnitudes, or some that are special."""
+        """Normal mostly; whole numbers, wide magnitudes, some that are special, or a few that are none."""
         values = self.random.standard_normal(shape) * self.pick(0.3, 1.0, 4.0, 4.0)
         how = self.random.random()
         if how < 0.1:
             values = np.rint(values * 4) / 2
         elif how < 0.15:
-            self.extremes = True
+            self.special = " with extremes"
             values = np.clip(values * 10.0 ** self.random.integers(-6, 9, shape), -3e38, 3e38)
         elif how < 0.25:
-            self.extremes = True
+            self.special = " with extremes"
             odd = np.array(SPECIAL)[self.random.integers(0, len(SPECIAL), shape)]
             values = np.where(self.random.random(shape) < self.pick(0.05, 1.0), odd, values)
         elif how < 0.3:
             values = np.abs(values)
+        elif how < 0.33:
+            self.special = self.special or " with NaN"
+            values = np.where(self.random.random(shape) < 0.05, np.nan, values)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(values)
 

@@ -129,9 +129,7 @@ class OneOp:
             runs.append(self._run({}))
         if self.draw.chance(0.35):
             runs.append(self._run(self._change()))
-        if self.draw.extremes:
-            self.told.append("with extremes")
-        return Trial(self.content(), tuple(runs), " ".join(self.told))
+        return Trial(self.content(), tuple(runs), " ".join(self.told) + self.draw.special)
 
     def _run(self, change: dict[tuple[int, int], int]) -> tuple[np.ndarray, ...]:
         arrays = []

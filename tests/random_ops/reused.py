@@ -35,8 +35,7 @@ def _of(stem: str) -> Make:
         ))  # fmt: skip
         runs = [tuple(case.inputs)]
         runs += [tuple(_redrawn(draw, each) for each in case.inputs) for _ in range(draw.number(1, 2))]
-        extremes = " with extremes" if draw.extremes else ""
-        return Trial(case.make(), tuple(runs), f"{case.id}{extremes}")
+        return Trial(case.make(), tuple(runs), case.id + draw.special)
 
     return make
 

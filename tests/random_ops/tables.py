@@ -25,9 +25,7 @@ def _of(draw: Draw, case: Case) -> Trial:
     others = [
         tuple(draw.floats(x.shape).astype(x.dtype) for x in case.inputs) for _ in range(draw.number(0, 2))
     ]
-    return Trial(
-        case.make(), (tuple(case.inputs), *others), f"{case.id}{' with extremes' if draw.extremes else ''}"
-    )
+    return Trial(case.make(), (tuple(case.inputs), *others), case.id + draw.special)
 
 
 def _densify(draw: Draw, op: OneOp) -> Trial:
