@@ -494,7 +494,7 @@ KNOWN = (
         without=without.finite,
     ),
     Known(
-        ("NthElement", "ApproxTopK", "TopK", "TopKV2"),
+        ("NthElement", "ApproxTopK", "TopKV2"),
         r"^differs: (run_graph|numlite|LiteRT)[^,]*, run \d: n:\d: \d+ of \d+ differ",
         "std::nth_element and a heap have no order for what is no number",
         without=without.finite,
