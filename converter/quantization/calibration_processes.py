@@ -111,24 +111,25 @@ def calibrate_in_processes(
 
 
 class _Worker:
-    """A process, the pipe of its samples, and that of a word for each it begins and of what it has seen."""
+    """A process, the pipe of its samples, and that of what it says: a word when it starts and for each sample
+    that it begins, and what it has seen."""
 
     def __init__(self, task: _Task) -> None:
         # A fork starts at once, but is safe only where no other thread may hold a lock.
         alone = sys.platform == "linux" and threading.active_count() == 1
         context: Any = multiprocessing.get_context("fork" if alone else "spawn")
         theirs, self._samples = context.Pipe(duplex=False)
-        self._seen, result = context.Pipe(duplex=False)
+        self._said, said = context.Pipe(duplex=False)
         _widen(self._samples)
-        self._process = context.Process(target=_work, args=(task, theirs, result), daemon=True)
+        self._process = context.Process(target=_work, args=(task, theirs, said), daemon=True)
         self._process.start()
-        self._waiting = 0  # samples that it has not begun
+        self._waiting = 1  # samples that it has not begun, and its start
         theirs.close()
-        result.close()
+        said.close()
 
     def has_room(self) -> bool:
-        """Whether it has begun with all of its samples."""
-        while self._waiting and self._seen.poll():
+        """Whether it has started, and begun with all of its samples."""
+        while self._waiting and self._said.poll():
             self._hear()
         return not self._waiting
 
@@ -150,13 +151,13 @@ class _Worker:
         while self._waiting:
             self._hear()
         try:
-            return self._seen.recv()
+            return self._said.recv()
         except EOFError as error:
             raise self._ended() from error
 
     def _hear(self) -> None:
         try:
-            self._seen.recv_bytes()
+            self._said.recv_bytes()
         except EOFError as error:
             raise self._ended() from error
         self._waiting -= 1
@@ -165,7 +166,7 @@ class _Worker:
         self._process.terminate()
         self._process.join()
         self._samples.close()
-        self._seen.close()
+        self._said.close()
 
     def _ended(self) -> StateError:
         self._process.join()
@@ -182,17 +183,18 @@ def _widen(pipe: Connection) -> None:
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-def _work(task: _Task, samples: Connection, result: Connection) -> None:
+def _work(task: _Task, samples: Connection, said: Connection) -> None:
     def received() -> Iterator[tuple[int, Sample]]:
         while (item := _received(samples)) is not None:
-            result.send_bytes(b"begun")
+            said.send_bytes(b"begun")
             yield item
 
+    said.send_bytes(b"started")
     seen = _observed(Model(task.model), task, received())
     if seen.error is not None:
         for _ in received():
             pass
-    result.send(seen)
+    said.send(seen)
 
 
 def _received(samples: Connection) -> tuple[int, Sample] | None:

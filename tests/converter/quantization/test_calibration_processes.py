@@ -1,6 +1,7 @@
 """Calibration in several processes: the same result as in one, and its errors."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
@@ -84,13 +85,21 @@ def test_what_the_samples_raise_ends_the_processes() -> None:
 
 
 class Deadly:
-    """Ends the process that reads it."""
+    """An array that ends the process that it is sent to."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.zeros((1, 6, 6, 4), np.float32)
 
     def __reduce__(self) -> tuple[Callable[[int], NoReturn], tuple[int]]:
         return os._exit, (3,)
 
 
 def test_a_process_that_dies_is_an_error() -> None:
-    data = [[Deadly()], *samples(20)]
+    def data() -> Iterator[list[Deadly]]:
+        """Until the other process takes one."""
+        for _ in range(5000):
+            time.sleep(0.002)
+            yield [Deadly()]
+
     with pytest.raises(StateError, match="one that ended with 3"):
-        calibrate_in_processes(Model(uneven(shortcut)), data, [], "minmax", [], 2)  # type: ignore[arg-type]
+        calibrate_in_processes(Model(uneven(shortcut)), data(), [], "minmax", [], 2)
