@@ -115,11 +115,11 @@ up to 2); and with BUILTIN_REF RESIZE_BILINEAR of uint8 and SUM of int16, whose 
   arithmetic, and where the last axis is kept.
 - SUM and REDUCE_PROD of quantized tensors without elements: LiteRT leaves the result unwritten; numlite gives
   the stored 0 and 1.
-- QUANTIZE of floats beyond int32 steps or NaN: undefined in C++; numlite saturates. UNIQUE of NaN: LiteRT's map
-  puts it anywhere. MAX_POOL_2D, MAXIMUM and MINIMUM of NaN: which of a number and NaN is the larger hangs on
-  their order in both. Rows of floats with NaN by weights of 8 bits or fewer: integers have no form for it, and
-  what is the largest beside it hangs on the order, too. LOCAL_RESPONSE_NORMALIZATION: LiteRT has a window's sum
-  from the one before it, in which NaN stays.
+- QUANTIZE of floats beyond int32 steps or NaN: undefined in C++; numlite saturates. UNIQUE of NaN:
+  LiteRT's map puts it anywhere. MAX_POOL_2D, MAXIMUM and MINIMUM of NaN: which of a number and NaN is
+  the larger hangs on their order in both. Rows of floats with NaN by weights of 8 bits or fewer:
+  integers have no form for it, and what is the largest beside it hangs on the order, too.
+  LOCAL_RESPONSE_NORMALIZATION: LiteRT has a window's sum from the one before it, in which NaN stays.
 - RFFT2D to width 1: LiteRT transforms no columns. BATCH_MATMUL of float32 by int8 with adj_x: LiteRT's
   default gives zeros. DEPTHWISE_CONV_2D of int16 by int4: LiteRT reads packed weights as int8. int16 with
   int32 biases that the options do not name: LiteRT reads them as int64.
