@@ -13,6 +13,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,19 +53,18 @@ def main() -> None:
     print(f"| samples | run, s | calibrated, times that | {arguments.jobs} processes, times as fast |")
     print("|---|---|---|---|")
     for count in arguments.samples:
-        seconds: list[list[float]] = [[], [], []]
+        works = (
+            partial(run, arguments.model),
+            quantizer.calibrate,
+            partial(quantizer.calibrate, jobs=arguments.jobs),
+        )
+        seconds: list[list[float]] = [[] for _ in works]
         for turn in range(arguments.rounds + 1):
-            for place, work in enumerate(
-                (
-                    lambda count=count: run(arguments.model, samples(count)),
-                    lambda count=count: quantizer.calibrate(samples(count)),
-                    lambda count=count: quantizer.calibrate(samples(count), jobs=arguments.jobs),
-                )
-            ):
+            for work, taken in zip(works, seconds, strict=True):
                 start = time.perf_counter()
-                work()
+                work(samples(count))
                 if turn:
-                    seconds[place].append(time.perf_counter() - start)
+                    taken.append(time.perf_counter() - start)
         runs, here, apart = (statistics.median(each) for each in seconds)
         spread = sorted(one / several for one, several in zip(seconds[1], seconds[2], strict=True))
         told = f"{here / apart:.2f} ({spread[0]:.2f} - {spread[-1]:.2f})"

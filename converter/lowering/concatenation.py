@@ -67,7 +67,7 @@ def dynamic_stitch(lowering: Lowering, node: Node) -> LiteTensor:
             parts.append(part)
     if not parts:
         raise UnsupportedError("there must be indices")
-    whole = parts[0] if len(parts) == 1 else joined(lowering, node, parts, 0, (named.size, *rest))
+    whole = joined(lowering, node, parts, 0, (named.size, *rest))
     if np.array_equal(source, np.arange(named.size)):
         return whole
     wanted = lowering.integers(lowering.name(node, "/rows"), source.tolist())

@@ -25,10 +25,15 @@ def with_changed(trial: Trial, node: str, change: Callable[[np.ndarray], np.ndar
     return replace(trial, graph=graph.SerializeToString())
 
 
+def _with_floats(trial: Trial, change: Callable[[np.ndarray], np.ndarray], kinds: str = "f") -> Trial:
+    """The trial with other floats in each run; kinds are those of NumPy's types, V that of bfloat16."""
+    runs = (tuple(change(x) if x.dtype.kind in kinds else x for x in arrays) for arrays in trial.runs)
+    return replace(trial, runs=tuple(runs))
+
+
 def within_few_bits(trial: Trial) -> Trial:
     """The trial with floats that every integer type holds."""
-    runs = [tuple(_within(x) if x.dtype.kind in "fV" else x for x in arrays) for arrays in trial.runs]
-    return replace(trial, runs=tuple(runs))
+    return _with_floats(trial, _within, "fV")
 
 
 def _within(x: np.ndarray) -> np.ndarray:
@@ -37,30 +42,19 @@ def _within(x: np.ndarray) -> np.ndarray:
 
 def finite(trial: Trial) -> Trial:
     """The trial with no infinity and no NaN."""
-    runs = [
-        tuple(np.nan_to_num(x, posinf=1, neginf=1) if x.dtype.kind == "f" else x for x in arrays)
-        for arrays in trial.runs
-    ]
-    return replace(trial, runs=tuple(runs))
+    return _with_floats(trial, lambda x: np.nan_to_num(x, posinf=1, neginf=1))
 
 
 def of_modest_size(trial: Trial) -> Trial:
     """The trial with floats of which powers are finite."""
-    runs = [
-        tuple(np.clip(np.nan_to_num(x), -80, 80) if x.dtype.kind == "f" else x for x in arrays)
-        for arrays in trial.runs
-    ]
-    return replace(trial, runs=tuple(runs))
+    return _with_floats(trial, lambda x: np.clip(np.nan_to_num(x), -80, 80))
 
 
 def aside(trial: Trial) -> Trial:
     """The trial with floats that are up to a hundredth larger, each by another part."""
-    runs = [tuple(_aside(x) if x.dtype.kind == "f" else x for x in arrays) for arrays in trial.runs]
-    return replace(trial, runs=tuple(runs))
-
-
-def _aside(x: np.ndarray) -> np.ndarray:
-    return (x * np.linspace(1.001, 1.01, x.size).reshape(x.shape)).astype(x.dtype)
+    return _with_floats(
+        trial, lambda x: (x * np.linspace(1.001, 1.01, x.size).reshape(x.shape)).astype(x.dtype)
+    )
 
 
 def zeros(trial: Trial) -> Trial:
